@@ -1,5 +1,5 @@
-import solid from 'vite-plugin-solid';
 import { playwright } from '@vitest/browser-playwright';
+import solid from 'vite-plugin-solid';
 import { defineConfig } from 'vitest/config';
 import { findChromium } from './scripts/chromium.mjs';
 
@@ -38,7 +38,17 @@ export default defineConfig({
             provider: playwright({
               launchOptions: {
                 ...(chromiumPath ? { executablePath: chromiumPath } : {}),
-                args: ['--no-sandbox', '--enable-unsafe-webgpu', '--enable-features=Vulkan', '--use-webgpu-adapter=swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+                args: [
+                  '--no-sandbox',
+                  '--enable-unsafe-webgpu',
+                  '--enable-features=Vulkan',
+                  '--use-webgpu-adapter=swiftshader',
+                  '--disable-quic',
+                  '--no-first-run',
+                  '--disable-background-networking',
+                  '--disable-component-update',
+                  '--disable-sync',
+                ],
               },
             }),
             instances: [{ browser: 'chromium' }],
@@ -47,7 +57,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'e2e', environment: 'node', include: ['tests/e2e/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 300_000, fileParallelism: false },
+        test: {
+          name: 'e2e',
+          environment: 'node',
+          include: ['tests/e2e/**/*.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
       },
     ],
   },

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 
 const USUAL_PLACES = [
   '/usr/bin/chromium',
@@ -29,7 +29,9 @@ export function ensureChromium() {
   const found = findChromium();
   if (found) return found;
   if (process.env.CHROME_PATH) {
-    throw new Error(`CHROME_PATH names ${process.env.CHROME_PATH}, which does not exist. Point it at a Chromium or Chrome binary, or unset it.`);
+    throw new Error(
+      `CHROME_PATH names ${process.env.CHROME_PATH}, which does not exist. Point it at a Chromium or Chrome binary, or unset it.`,
+    );
   }
   const isRoot = process.getuid?.() === 0;
   const hasApt = spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status === 0;
