@@ -30,7 +30,7 @@ export class NacreDatabase extends Dexie {
 
   constructor(name = 'nacre') {
     super(name, { cache: 'disabled' });
-    this.version(1).stores({ runs: 'id, createdAt', journal: '[runId+key], runId', settings: 'key' });
+    this.version(1).stores({ runs: 'id, createdAt', journal: '[runId+key], runId, [runId+bytes]', settings: 'key' });
   }
 }
 
