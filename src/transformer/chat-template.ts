@@ -54,6 +54,7 @@ function fixedDate(format: string): string {
 }
 
 export const CONV_TEMPLATE = v.looseObject({
+  name: v.optional(v.string(), ''),
   system_template: v.optional(v.string(), '{system_message}'),
   system_message: v.optional(v.string(), ''),
   add_role_after_system_message: v.optional(v.boolean(), true),

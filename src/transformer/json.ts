@@ -27,14 +27,9 @@ export function validate<S extends v.GenericSchema>(file: string, schema: S, val
   if (result.success) return result.output;
   const issue = result.issues[0];
   const path = v.getDotPath(issue);
-  const where = path === null ? file : `${file}, field ${path}`;
-  const missing = issue.received === 'undefined';
-  const problem = missing ? 'is missing' : lowerFirst(issue.message);
-  throw new NacreError(
-    'bad-field',
-    missing ? `${where}, is missing (expected ${issue.expected ?? 'a value'}).` : `${where}: ${problem}.`,
-    `Correct this field or download the model's ${file} again.`,
-  );
+  const where = path === null ? file : `${file}: field ${path}`;
+  const problem = issue.received === 'undefined' ? 'is missing' : lowerFirst(issue.message);
+  throw new NacreError('bad-field', `${where} ${problem}.`, `Correct this field, or download the model's ${file} again.`);
 }
 
 function lowerFirst(text: string): string {
