@@ -1,6 +1,7 @@
 import { playwright } from '@vitest/browser-playwright';
 import solid from 'vite-plugin-solid';
 import { defineConfig } from 'vitest/config';
+import { buildShaders } from './scripts/build-shaders.mjs';
 import { findChromium } from './scripts/chromium.mjs';
 
 /** Headers that make the page cross-origin isolated, so that threads and shared memory work. */
@@ -10,6 +11,7 @@ const isolation = {
 };
 
 const chromiumPath = findChromium();
+buildShaders();
 
 export default defineConfig({
   base: './',
@@ -19,6 +21,8 @@ export default defineConfig({
   preview: { headers: isolation },
   build: { target: 'es2023', sourcemap: false, chunkSizeWarningLimit: 2500 },
   test: {
+    // vite-plugin-solid turns vitest to jsdom unless the root names another environment.
+    environment: 'node',
     projects: [
       {
         extends: true,
