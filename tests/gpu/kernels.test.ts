@@ -1,0 +1,16 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import type { Backend } from '../../src/tensor/backend.ts';
+import { createWebGpuBackend } from '../../src/tensor/webgpu/backend.ts';
+import { kernelCases } from '../kernels/table.ts';
+
+describe('every kernel on the webgpu backend', () => {
+  let backend: Backend;
+  beforeAll(async () => {
+    backend = await createWebGpuBackend();
+  });
+  afterAll(() => backend.destroy());
+
+  it.each(kernelCases)('$name', async ({ run }) => {
+    await run(backend);
+  });
+});
