@@ -65,7 +65,8 @@ fn main(
       let row = first + thread;
       var chance = 0.0;
       var d_score = 0.0;
-      if (row < range_end && attends(spans[row], key)) {
+      let times = times_attended(spans[min(row, range_end - 1u)], key);
+      if (row < range_end && times > 0u) {
         let query_start = p.q_offset + row * p.q_stride + head * head_dim;
         let out_start = (row * p.heads + head) * head_dim;
         var product = 0.0;
@@ -75,7 +76,7 @@ fn main(
           d_chance = fma(d_out[out_start + d], own_value[d], d_chance);
         }
         let stat = (row * p.heads + head) * 2u;
-        chance = exp(product * score_scale() - stats[stat]);
+        chance = f32(times) * exp(product * score_scale() - stats[stat]);
         d_score = chance * (d_chance - stats[stat + 1u]) * score_scale();
       }
       chances[thread] = chance;

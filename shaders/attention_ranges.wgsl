@@ -23,7 +23,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) workg
   var first = 0u;
   var end = 0u;
   for (var row = 0u; row < p.rows; row++) {
-    if (attends(spans[row], key)) {
+    if (times_attended(spans[row], key) > 0u) {
       if (end == 0u) {
         first = row;
       }

@@ -10,8 +10,11 @@ fn key_row(span: vec4u, j: u32) -> u32 {
   return select(span.z + j - span.y, span.x + j, j < span.y);
 }
 
-fn attends(span: vec4u, key: u32) -> bool {
-  return (key >= span.x && key - span.x < span.y) || (key >= span.z && key - span.z < span.w);
+/** How often a span holds a key row: 0, 1, or 2 when prefix and own rows overlap. */
+fn times_attended(span: vec4u, key: u32) -> u32 {
+  let in_prefix = key >= span.x && key - span.x < span.y;
+  let in_own = key >= span.z && key - span.z < span.w;
+  return u32(in_prefix) + u32(in_own);
 }
 
 fn key_head(head: u32) -> u32 {
