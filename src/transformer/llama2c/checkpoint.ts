@@ -1,5 +1,6 @@
 import { NacreError } from '../../core/errors.ts';
 import type { MatrixSource } from '../../tensor/backend.ts';
+import { copyBytes } from '../bytes.ts';
 import type { DecoderConfig, DecoderWeights, LayerWeights } from '../weights.ts';
 
 /** The header: seven int32. */
@@ -37,8 +38,7 @@ export function readLlama2c(file: string, bytes: Uint8Array): DecoderWeights {
       'Download the checkpoint again; only the unversioned float32 layout of llama2.c is read.',
     );
   }
-  // Copied, because the bytes may start at an address that float32 cannot.
-  const floats = new Float32Array(bytes.slice(HEADER_BYTES).buffer);
+  const floats = new Float32Array(copyBytes(bytes, HEADER_BYTES));
   let at = 0;
   const take = (name: string, length: number): Float32Array => {
     const part = floats.subarray(at, at + length);

@@ -1,5 +1,6 @@
 import { NacreError } from '../../core/errors.ts';
 import { unpackMatrix } from '../../tensor/cpu/unpack.ts';
+import { copyBytes } from '../bytes.ts';
 import { firstNotFinite16 } from '../half.ts';
 import type { TensorRecord } from './manifest.ts';
 
@@ -11,7 +12,7 @@ export type Tensor =
 
 /** Copies one tensor out of its shard (offsets may be unaligned). @throws {NacreError} `not-finite` naming the tensor. */
 export function decodeTensor(record: TensorRecord, shard: Uint8Array): Tensor {
-  const buffer = shard.slice(record.byteOffset, record.byteOffset + record.nbytes).buffer;
+  const buffer = copyBytes(shard, record.byteOffset, record.byteOffset + record.nbytes);
   switch (record.encoding) {
     case 'u32':
       return { encoding: 'u32', data: new Uint32Array(buffer) };

@@ -55,6 +55,13 @@ describe('a llama2.c checkpoint', () => {
     expect([weights.config.tied, weights.unembed]).toEqual([true, undefined]);
   });
 
+  it('may lie anywhere in a larger buffer, as files read by Node do', () => {
+    const file = checkpointFile(SMALL_SHAPE);
+    const pooled = Buffer.alloc(file.length + 3);
+    pooled.set(file, 3);
+    expect(readLlama2c('x.bin', pooled.subarray(3))).toEqual(readLlama2c('x.bin', file));
+  });
+
   const edit = (change: (view: DataView) => void): Uint8Array => {
     const bytes = checkpointFile(SMALL_SHAPE);
     change(new DataView(bytes.buffer));

@@ -66,6 +66,12 @@ describe('a shard', () => {
   });
 });
 
+it('files that Node reads into a shared pool are read right', async () => {
+  const files = mlcFiles(randomWeights('qwen2'), { quantisation: 'q0f16', tokenizerJson });
+  const pooled = new Map([...files].map(([path, bytes]) => [path, Buffer.concat([Buffer.of(1, 2, 3), bytes]).subarray(3)]));
+  expect(flatten((await readMlc(folder(pooled))).weights)).toEqual(flatten((await readMlc(folder(files))).weights));
+});
+
 describe('progress and cancelling', () => {
   it('counts all bytes once, upwards', async () => {
     const files = mlcFiles(randomWeights('llama'), { quantisation: 'q0f16', tokenizerJson, shardBytes: 5000 });
