@@ -101,11 +101,3 @@ export function parameters(config: DecoderConfig, parts: OptionalParts): Paramet
   if (!config.tied) list.push(matrix(UNEMBED, vocab, hidden, (weights) => weights.unembed as MatrixSource));
   return list;
 }
-
-/** How many numbers the decoder has. */
-export function countParameters(weights: DecoderWeights): number {
-  return parameters(weights.config, partsOf(weights)).reduce(
-    (sum, item) => sum + (item.kind === 'matrix' ? item.rows * item.cols : item.length),
-    0,
-  );
-}

@@ -2,6 +2,7 @@ import { md5 } from 'js-md5';
 import { NacreError } from '../../core/errors.ts';
 import type { MatrixSource } from '../../tensor/backend.ts';
 import { unpackMatrix } from '../../tensor/cpu/unpack.ts';
+import { countParameters } from '../device-weights.ts';
 import { firstBeyondHalf, toBrain, toHalf } from '../half.ts';
 import { quantise4, roundScales, type ScaleFormat } from '../quantise.ts';
 import type { DecoderWeights } from '../weights.ts';
@@ -59,16 +60,12 @@ export function* writeMlc(weights: DecoderWeights, options: WriteOptions): Gener
     }
   }
   if (open.length > 0) yield close();
-  const count = parameters(weights.config, partsOf(weights)).reduce(
-    (sum, item) => sum + (item.kind === 'matrix' ? item.rows * item.cols : item.length),
-    0,
-  );
   const bytes = shards.reduce((sum, shard) => sum + shard.nbytes, 0);
   const manifest = {
     metadata: {
       ParamSize: shards.reduce((sum, shard) => sum + shard.records.length, 0),
       ParamBytes: bytes,
-      BitsPerParam: (bytes * 8) / count,
+      BitsPerParam: (bytes * 8) / countParameters(weights),
     },
     records: shards,
   };

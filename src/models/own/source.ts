@@ -1,0 +1,103 @@
+import * as v from 'valibot';
+import { NacreError } from '../../core/errors.ts';
+import { type ChatTemplate, convTemplate, jinjaTemplate, PLAIN_TEMPLATE } from '../../transformer/chat-template.ts';
+import { countParameters } from '../../transformer/device-weights.ts';
+import { type FileSource, readText, readTextIfPresent, urlSource } from '../../transformer/file-source.ts';
+import { parseJson, validate } from '../../transformer/json.ts';
+import type { ChatConfig, SamplingDefaults } from '../../transformer/mlc/config.ts';
+import { type MlcOptions, readMlc } from '../../transformer/mlc/read.ts';
+import { Tokenizer } from '../../transformer/tokenizer.ts';
+import type { DecoderWeights } from '../../transformer/weights.ts';
+
+/** Models that come with the program, in `models/<id>/` beside the page. */
+export const SHIPPED_MODELS = ['nacre-tiny'] as const;
+export type ShippedModel = (typeof SHIPPED_MODELS)[number];
+
+export function isShipped(id: string): id is ShippedModel {
+  return SHIPPED_MODELS.some((shipped) => shipped === id);
+}
+
+/** The files of a shipped model. @param base address of the page's folder, e.g. `document.baseURI`. */
+export function shippedSource(id: ShippedModel, base: string): FileSource {
+  return urlSource(new URL(`models/${id}/`, base));
+}
+
+/** A model in memory, ready to be put on a backend. */
+export interface LoadedModel {
+  readonly id: string;
+  readonly weights: DecoderWeights;
+  readonly tokenizer: Tokenizer;
+  /** The files' texts, for writing the model again. */
+  readonly tokenizerJson: string;
+  readonly tokenizerConfig?: string;
+  readonly chatTemplate: ChatTemplate;
+  readonly chat: ChatConfig;
+  readonly sampling: SamplingDefaults;
+  readonly parameters: number;
+  /** Size of the weights as stored. */
+  readonly bytes: number;
+}
+
+/**
+ * Loads a model in MLC format with its tokenizer and chat template. A template in `tokenizer_config.json` (or
+ * `chat_template.jinja`) comes before the `conv_template` of `mlc-chat-config.json`.
+ * @throws {NacreError} naming the file, field or tensor at fault.
+ */
+export async function loadModel(source: FileSource, id: string, options: MlcOptions = {}): Promise<LoadedModel> {
+  const read = options.signal === undefined ? {} : { signal: options.signal };
+  const { chat, weights, bytes } = await readMlc(source, options);
+  const tokenizerJson = await readText(source, 'tokenizer.json', read);
+  const tokenizerConfig = await readTextIfPresent(source, 'tokenizer_config.json', read);
+  const tokenizer = Tokenizer.fromJson(tokenizerJson, tokenizerConfig);
+  const { vocab } = weights.config;
+  if (tokenizer.vocabSize > vocab) {
+    throw new NacreError(
+      'tokenizer-mismatch',
+      `tokenizer.json has token ids up to ${tokenizer.vocabSize - 1}, but the model's vocabulary is ${vocab}.`,
+      'Use the tokenizer.json that belongs to this model.',
+    );
+  }
+  const template = jinjaSource(tokenizerConfig) ?? (await readTextIfPresent(source, 'chat_template.jinja', read));
+  return {
+    id,
+    weights: withSpecialTokens(weights, tokenizer),
+    tokenizer,
+    tokenizerJson,
+    ...(tokenizerConfig === undefined ? {} : { tokenizerConfig }),
+    chatTemplate: chatTemplateOf(template, chat, tokenizer),
+    chat,
+    sampling: chat.sampling,
+    parameters: countParameters(weights),
+    bytes,
+  };
+}
+
+/** Where the chat configuration names no ends or BOS, the tokenizer's are used. */
+function withSpecialTokens(weights: DecoderWeights, tokenizer: Tokenizer): DecoderWeights {
+  const { config } = weights;
+  const eosIds = config.eosIds.length > 0 || tokenizer.eosId === undefined ? config.eosIds : [tokenizer.eosId];
+  const bosId = config.bosId ?? tokenizer.bosId;
+  return { ...weights, config: { ...config, eosIds, ...(bosId === undefined ? {} : { bosId }) } };
+}
+
+function chatTemplateOf(jinja: string | undefined, chat: ChatConfig, tokenizer: Tokenizer): ChatTemplate {
+  if (jinja !== undefined) {
+    const text = (id: number | undefined): string => (id === undefined ? '' : tokenizer.tokenText(id));
+    return jinjaTemplate(jinja, { bosToken: text(tokenizer.bosId), eosToken: text(tokenizer.eosId) });
+  }
+  if (chat.conv === undefined) return PLAIN_TEMPLATE;
+  return convTemplate(chat.conv, (chat.conv.system_prefix_token_ids ?? []).map((id) => tokenizer.tokenText(id)).join(''));
+}
+
+const TEMPLATE_FIELD = v.looseObject({
+  chat_template: v.nullish(v.union([v.string(), v.array(v.looseObject({ name: v.string(), template: v.string() }))])),
+});
+
+/** The template text; of several named ones the default. */
+function jinjaSource(tokenizerConfig: string | undefined): string | undefined {
+  if (tokenizerConfig === undefined) return undefined;
+  const file = 'tokenizer_config.json';
+  const { chat_template: template } = validate(file, TEMPLATE_FIELD, parseJson(file, tokenizerConfig));
+  if (!Array.isArray(template)) return template ?? undefined;
+  return (template.find(({ name }) => name === 'default') ?? template[0])?.template;
+}
