@@ -2,6 +2,7 @@ import { playwright } from '@vitest/browser-playwright';
 import solid from 'vite-plugin-solid';
 import { defineConfig } from 'vitest/config';
 import { buildShaders } from './scripts/build-shaders.mjs';
+import { buildWasm } from './scripts/build-wasm.mjs';
 import { findChromium } from './scripts/chromium.mjs';
 
 /** Headers that make the page cross-origin isolated, so that threads and shared memory work. */
@@ -12,6 +13,7 @@ const isolation = {
 
 const chromiumPath = findChromium();
 buildShaders();
+await buildWasm();
 
 export default defineConfig({
   base: './',

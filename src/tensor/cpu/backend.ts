@@ -1,18 +1,21 @@
 import type * as B from '../backend.ts';
 import * as check from '../check.ts';
-import { type CpuArray, Memory, newArray, owned } from './memory.ts';
-import * as plain from './plain.ts';
-import { unpackMatrix } from './unpack.ts';
-
-interface CpuMatrix extends B.Matrix {
-  /** Row-major f32 [rows, cols]. */
-  readonly dense: CpuArray;
-}
+import { instantiateKernels, type Kernels } from './kernels.ts';
+import { type CpuMatrix, createMatrix, freeMatrix, freshPanels, ownedMatrix } from './matrix.ts';
+import { Memory, newArray, owned } from './memory.ts';
 
 /** Runs every kernel at once, on this thread, on arrays in one WASM memory. */
 class CpuBackend implements B.Backend {
   readonly info: B.BackendInfo = { kind: 'cpu', adapter: 'WASM SIMD', software: false };
-  private memory = new Memory();
+  private readonly kernels: Kernels;
+  private memory: Memory;
+  private scratch = 0;
+  private scratchBytes = 0;
+
+  constructor(memory: Memory, kernels: Kernels) {
+    this.memory = memory;
+    this.kernels = kernels;
+  }
 
   create(type: B.ElementType, length: number, label: string): B.DeviceArray {
     check.checkCount('create', `length of ${label}`, length);
@@ -22,31 +25,24 @@ class CpuBackend implements B.Backend {
   }
 
   upload(data: Float32Array | Uint32Array, label: string): B.DeviceArray {
-    const type = data instanceof Float32Array ? 'f32' : 'u32';
-    const array = newArray(this.memory, type, data.length, label);
+    const array = newArray(this.memory, data instanceof Float32Array ? 'f32' : 'u32', data.length, label);
     this.write(array, data);
     return array;
   }
 
   write(array: B.DeviceArray, data: Float32Array | Uint32Array, offset = 0): void {
     check.checkArray('write', 'array', array, data instanceof Float32Array ? 'f32' : 'u32', data.length, offset);
-    if (data instanceof Float32Array) this.f32(array).set(data, offset);
-    else this.u32(array).set(data, offset);
+    this.view(array).set(data, offset);
   }
 
-  read(array: B.DeviceArray, offset = 0, length = array.length - offset): Promise<Float32Array | Uint32Array> {
-    try {
-      check.checkArray('read', 'array', array, array.type, length, offset);
-      const view = array.type === 'f32' ? this.f32(array) : this.u32(array);
-      return Promise.resolve(view.slice(offset, offset + length));
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  async read(array: B.DeviceArray, offset = 0, length = array.length - offset): Promise<Float32Array | Uint32Array> {
+    check.checkArray('read', 'array', array, array.type, length, offset);
+    return this.view(array).slice(offset, offset + length);
   }
 
   fill(array: B.DeviceArray, value: number, offset = 0, length = array.length - offset): void {
     check.checkArray('fill', 'array', array, array.type, length, offset);
-    (array.type === 'f32' ? this.f32(array) : this.u32(array)).fill(value, offset, offset + length);
+    this.view(array).fill(value, offset, offset + length);
   }
 
   free(array: B.DeviceArray): void {
@@ -56,141 +52,152 @@ class CpuBackend implements B.Backend {
   }
 
   matrix(source: B.MatrixSource, label: string): B.Matrix {
-    check.checkMatrixSource(source, label);
-    const dense = newArray(this.memory, 'f32', source.rows * source.cols, label);
-    this.f32(dense).set(unpackMatrix(source));
-    const { rows, cols, format } = source;
-    const matrix: CpuMatrix = { rows, cols, format, label, dense, ...(format === 'f32' ? { values: dense } : {}) };
-    return matrix;
+    return createMatrix(this.memory, this.kernels, source, label);
   }
 
   touch(matrix: B.Matrix): void {
-    this.dense(matrix);
+    const own = this.own(matrix);
+    if (own.format === 'f32') own.panelsAreStale = true;
   }
 
   freeMatrix(matrix: B.Matrix): void {
-    this.free((matrix as CpuMatrix).dense);
+    freeMatrix(this.memory, this.own(matrix));
   }
 
   embed(a: B.EmbedArgs): void {
     check.checkEmbed(a);
-    const ids = this.u32(a.ids);
-    check.checkIndices('embed', 'ids', ids, a.rows, a.table.rows);
-    plain.embed(this.f32(a.out), this.dense(a.table), a.table.cols, ids, a.rows, a.scale);
+    check.checkIndices('embed', 'ids', this.u32(a.ids), a.rows, a.table.rows);
+    const [table, out, ids] = [this.own(a.table), this.at(a.out), this.at(a.ids)];
+    if (table.format === 'f32') this.kernels.embed(out, table.values.pointer, table.cols, ids, a.rows, a.scale);
+    else this.kernels.embedPacked(out, table.panels, table.scales, table.code, table.cols, ids, a.rows, a.scale);
   }
 
   rmsNorm(a: B.RmsNormArgs): void {
     check.checkRmsNorm(a);
-    plain.rmsNorm(this.view(a.out), this.view(a.x), this.f32(a.weight), a.rows, a.groups, a.dim, a.eps);
+    this.kernels.rmsNorm(...this.rows(a.out), ...this.rows(a.x), this.at(a.weight), a.rows, a.groups, a.dim, a.eps);
   }
 
   rope(a: B.RopeArgs): void {
     check.checkRope(a);
-    const positions = this.u32(a.positions);
-    check.checkIndices('rope', 'positions', positions, a.rows, Math.floor(a.cos.length / (a.headDim / 2)));
-    plain.rope(this.view(a.x), this.f32(a.cos), this.f32(a.sin), positions, a.rows, a.heads, a.headDim, a.inverse);
+    check.checkIndices('rope', 'positions', this.u32(a.positions), a.rows, Math.floor(a.cos.length / (a.headDim / 2)));
+    const [cos, sin, positions] = [this.at(a.cos), this.at(a.sin), this.at(a.positions)];
+    this.kernels.rope(...this.rows(a.x), cos, sin, positions, a.rows, a.heads, a.headDim, a.inverse ? -1 : 1);
   }
 
   linear(a: B.LinearArgs): void {
     check.checkLinear(a);
-    const bias = a.bias && this.f32(a.bias);
-    plain.linear(this.f32(a.out), this.f32(a.x), this.dense(a.w), bias, a.rows, a.w.rows, a.w.cols, a.accumulate);
+    const w = this.own(a.w);
+    const [n, k] = [w.rows, w.cols];
+    const [out, x, bias] = [this.at(a.out), this.at(a.x), this.at(a.bias)];
+    if (w.format === 'f32') {
+      const panels = freshPanels(this.memory, this.kernels, w);
+      this.kernels.multiply(out, n * 4, x, k * 4, panels, 32, k * 32, bias, a.rows, n, k, a.accumulate);
+    } else {
+      const scratch = this.scratchOf(k * 128);
+      this.kernels.multiplyPacked(out, x, w.panels, w.scales, w.code, bias, a.rows, n, k, a.accumulate, scratch);
+    }
   }
 
   attention(a: B.AttentionArgs): void {
     check.checkAttention(a);
-    const spans = this.u32(a.spans);
-    const keyRows = this.keyRows(a);
-    const longest = check.checkSpans('attention', spans, a.rows, keyRows);
-    const [q, k, v] = [this.view(a.q), this.view(a.k), this.view(a.v)];
-    plain.attention(this.f32(a.out), q, k, v, spans, longest, a.rows, a.heads, a.kvHeads, a.headDim);
+    const width = a.kvHeads * a.headDim;
+    const keyRows = Math.min(check.rowsHeld(a.k, width), check.rowsHeld(a.v, width));
+    const longest = check.checkSpans('attention', this.u32(a.spans), a.rows, keyRows);
+    const scratch = this.scratchOf((longest + 4) * 4);
+    const [q, k, v, spans] = [this.rows(a.q), this.rows(a.k), this.rows(a.v), this.at(a.spans)];
+    this.kernels.attention(this.at(a.out), ...q, ...k, ...v, spans, scratch, a.rows, a.heads, a.kvHeads, a.headDim);
   }
 
   swiglu(a: B.SwigluArgs): void {
     check.checkSwiglu(a);
-    plain.swiglu(this.f32(a.out), this.f32(a.gateUp), a.rows, a.dim);
+    this.kernels.swiglu(this.at(a.out), this.at(a.gateUp), a.rows, a.dim);
   }
 
   copyRows(a: B.CopyRowsArgs): void {
     check.checkCopyRows(a);
-    const toRows = a.toRows && this.u32(a.toRows);
-    const fromRows = a.fromRows && this.u32(a.fromRows);
-    if (toRows) check.checkIndices('copyRows', 'toRows', toRows, a.rows, check.rowsHeld(a.to, a.width));
-    if (fromRows) check.checkIndices('copyRows', 'fromRows', fromRows, a.rows, check.rowsHeld(a.from, a.width));
-    plain.copyRows(this.view(a.to), this.view(a.from), toRows, fromRows, a.rows, a.width);
+    if (a.toRows) check.checkIndices('copyRows', 'toRows', this.u32(a.toRows), a.rows, check.rowsHeld(a.to, a.width));
+    if (a.fromRows) check.checkIndices('copyRows', 'fromRows', this.u32(a.fromRows), a.rows, check.rowsHeld(a.from, a.width));
+    const [toRows, fromRows] = [this.at(a.toRows), this.at(a.fromRows)];
+    this.kernels.copyRows(...this.rows(a.to), toRows, ...this.rows(a.from), fromRows, a.rows, a.width);
   }
 
   crossEntropy(a: B.CrossEntropyArgs): void {
     check.checkCrossEntropy(a);
-    const targets = this.u32(a.targets);
-    check.checkIndices('crossEntropy', 'targets', targets, a.rows, a.vocab);
-    plain.crossEntropy(this.f32(a.loss), this.f32(a.dLogits), this.f32(a.logits), targets, this.f32(a.weights), a.rows, a.vocab);
+    check.checkIndices('crossEntropy', 'targets', this.u32(a.targets), a.rows, a.vocab);
+    const [loss, dLogits, logits] = [this.at(a.loss), this.at(a.dLogits), this.at(a.logits)];
+    this.kernels.crossEntropy(loss, dLogits, logits, this.at(a.targets), this.at(a.weights), a.rows, a.vocab);
   }
 
   layerLogits(a: B.LayerLogitArgs): void {
     check.checkLayerLogits(a);
-    const [hRows, tokens] = [this.u32(a.hRows), this.u32(a.tokens)];
-    check.checkIndices('layerLogits', 'hRows', hRows, a.count, Math.floor(a.h.length / a.w.cols));
-    check.checkIndices('layerLogits', 'tokens', tokens, a.count, a.w.rows);
-    plain.layerLogits(this.f32(a.out), this.f32(a.h), hRows, tokens, this.dense(a.w), a.w.cols, a.count);
+    const w = this.own(a.w);
+    check.checkIndices('layerLogits', 'hRows', this.u32(a.hRows), a.count, Math.floor(a.h.length / w.cols));
+    check.checkIndices('layerLogits', 'tokens', this.u32(a.tokens), a.count, w.rows);
+    const [out, h, hRows, tokens] = [this.at(a.out), this.at(a.h), this.at(a.hRows), this.at(a.tokens)];
+    if (w.format === 'f32') this.kernels.layerLogits(out, h, hRows, w.values.pointer, tokens, w.cols, a.count);
+    else {
+      const scratch = this.scratchOf(w.cols * 4);
+      this.kernels.layerLogitsPacked(out, h, hRows, w.panels, w.scales, w.code, tokens, w.cols, a.count, scratch);
+    }
   }
 
   embedBackward(a: B.EmbedBackwardArgs): void {
     check.checkEmbedBackward(a);
-    const ids = this.u32(a.ids);
-    check.checkIndices('embedBackward', 'ids', ids, a.rows, a.vocab);
-    plain.embedBackward(this.f32(a.dTable), this.f32(a.dOut), ids, a.rows, a.dim, a.scale);
+    check.checkIndices('embedBackward', 'ids', this.u32(a.ids), a.rows, a.vocab);
+    this.kernels.embedBackward(this.at(a.dTable), this.at(a.dOut), this.at(a.ids), a.rows, a.dim, a.scale);
   }
 
   rmsNormBackward(a: B.RmsNormBackwardArgs): void {
     check.checkRmsNormBackward(a);
-    const [dx, dOut, x] = [this.view(a.dx), this.view(a.dOut), this.view(a.x)];
-    plain.rmsNormBackward(dx, this.f32(a.dWeight), dOut, x, this.f32(a.weight), a.rows, a.groups, a.dim, a.eps, a.accumulate);
+    const [dx, dOut, x] = [this.rows(a.dx), this.rows(a.dOut), this.rows(a.x)];
+    const [dWeight, weight] = [this.at(a.dWeight), this.at(a.weight)];
+    this.kernels.rmsNormBackward(...dx, dWeight, ...dOut, ...x, weight, a.rows, a.groups, a.dim, a.eps, a.accumulate);
   }
 
   linearBackwardInput(a: B.LinearBackwardInputArgs): void {
     check.checkLinearBackwardInput(a);
-    plain.linearBackwardInput(this.f32(a.dx), this.f32(a.dOut), this.dense(a.w), a.rows, a.w.rows, a.w.cols, a.accumulate);
+    const w = this.own(a.w);
+    const [n, k] = [w.rows, w.cols];
+    const [dx, dOut] = [this.at(a.dx), this.at(a.dOut)];
+    if (w.format === 'f32') {
+      this.kernels.multiply(dx, k * 4, dOut, n * 4, w.values.pointer, k * 4, 32, 0, a.rows, k, n, a.accumulate);
+    } else {
+      this.kernels.multiplyPackedInput(dx, dOut, w.panels, w.scales, w.code, a.rows, n, k, a.accumulate, this.scratchOf(k * 32));
+    }
   }
 
   linearBackwardWeight(a: B.LinearBackwardWeightArgs): void {
     check.checkLinearBackwardWeight(a);
-    const dBias = a.dBias && this.f32(a.dBias);
-    plain.linearBackwardWeight(this.f32(a.dw), dBias, this.f32(a.dOut), this.f32(a.x), a.rows, a.n, a.k);
+    this.kernels.linearBackwardWeight(this.at(a.dw), this.at(a.dBias), this.at(a.dOut), this.at(a.x), a.rows, a.n, a.k);
   }
 
   attentionBackward(a: B.AttentionBackwardArgs): void {
     check.checkAttentionBackward(a);
-    const spans = this.u32(a.spans);
-    const longest = check.checkSpans('attentionBackward', spans, a.rows, a.keyRows);
-    const [dq, dk, dv] = [this.view(a.dq), this.view(a.dk), this.view(a.dv)];
-    const [q, k, v] = [this.view(a.q), this.view(a.k), this.view(a.v)];
-    const [dOut, out] = [this.f32(a.dOut), this.f32(a.out)];
-    plain.attentionBackward(dq, dk, dv, dOut, out, q, k, v, spans, longest, a.rows, a.heads, a.kvHeads, a.headDim);
+    const longest = check.checkSpans('attentionBackward', this.u32(a.spans), a.rows, a.keyRows);
+    const room = (longest + 7) & ~3;
+    const scratch = this.scratchOf(2 * room * Math.ceil(a.heads / a.kvHeads) * 4);
+    const gradients = [...this.rows(a.dq), ...this.rows(a.dk), ...this.rows(a.dv)] as const;
+    const inputs = [...this.rows(a.q), ...this.rows(a.k), ...this.rows(a.v), this.at(a.spans)] as const;
+    const [dOut, out] = [this.at(a.dOut), this.at(a.out)];
+    this.kernels.attentionBackward(...gradients, dOut, out, ...inputs, scratch, room, a.rows, a.heads, a.kvHeads, a.headDim);
   }
 
   swigluBackward(a: B.SwigluBackwardArgs): void {
     check.checkSwigluBackward(a);
-    plain.swigluBackward(this.f32(a.dGateUp), this.f32(a.dOut), this.f32(a.gateUp), a.rows, a.dim);
+    this.kernels.swigluBackward(this.at(a.dGateUp), this.at(a.dOut), this.at(a.gateUp), a.rows, a.dim);
   }
 
   adam(a: B.AdamArgs): void {
     check.checkAdam(a);
-    const [param, grad, m, v] = [this.f32(a.param), this.f32(a.grad), this.f32(a.m), this.f32(a.v)];
-    const mScale = 1 / (1 - a.beta1 ** a.step);
-    const vScale = 1 / (1 - a.beta2 ** a.step);
-    for (let i = 0; i < a.length; i++) {
-      const g = grad[i]! * a.gradScale;
-      m[i] = a.beta1 * m[i]! + (1 - a.beta1) * g;
-      v[i] = a.beta2 * v[i]! + (1 - a.beta2) * g * g;
-      const step = (m[i]! * mScale) / (Math.sqrt(v[i]! * vScale) + a.eps);
-      param[i] = param[i]! - a.lr * (step + a.weightDecay * param[i]!);
-    }
+    const [mScale, vScale] = [1 / (1 - a.beta1 ** a.step), 1 / (1 - a.beta2 ** a.step)];
+    const betas = [a.beta1, 1 - a.beta1, a.beta2, 1 - a.beta2] as const;
+    const [param, grad, m, v] = [this.at(a.param), this.at(a.grad), this.at(a.m), this.at(a.v)];
+    this.kernels.adam(param, grad, m, v, a.length, a.lr, ...betas, a.eps, a.weightDecay, mScale, vScale, a.gradScale);
   }
 
   sumSquares(out: B.DeviceArray, x: B.DeviceArray, length: number): void {
     check.checkSumSquares(out, x, length);
-    this.f32(out)[0] = plain.sumSquares(this.f32(x), length);
+    this.view(out)[0] = this.kernels.sumSquares(this.at(x), length);
   }
 
   settle(): Promise<void> {
@@ -200,31 +207,45 @@ class CpuBackend implements B.Backend {
   destroy(): void {
     // Arrays of the old memory are now foreign and refused; the memory itself goes with its last reference.
     this.memory = new Memory(2);
+    this.scratch = 0;
+    this.scratchBytes = 0;
   }
 
-  private f32(array: B.DeviceArray): Float32Array {
-    return this.memory.f32(owned(this.memory, array).pointer, array.length);
+  /** The address of an array, 0 for an absent one. */
+  private at(array: B.DeviceArray | undefined): number {
+    return array ? owned(this.memory, array).pointer : 0;
+  }
+
+  /** Address of the first row and byte stride. */
+  private rows(strided: B.Strided): [pointer: number, stride: number] {
+    return [this.at(strided.array) + strided.offset * 4, strided.stride * 4];
   }
 
   private u32(array: B.DeviceArray): Uint32Array {
-    return this.memory.u32(owned(this.memory, array).pointer, array.length);
+    return this.memory.u32(this.at(array), array.length);
   }
 
-  private view(strided: B.Strided): plain.View {
-    return { data: this.f32(strided.array), offset: strided.offset, stride: strided.stride };
+  private view(array: B.DeviceArray): Float32Array | Uint32Array {
+    return array.type === 'f32' ? this.memory.f32(this.at(array), array.length) : this.u32(array);
   }
 
-  private dense(matrix: B.Matrix): Float32Array {
-    return this.f32((matrix as CpuMatrix).dense);
+  private own(matrix: B.Matrix): CpuMatrix {
+    return ownedMatrix(this.memory, matrix);
   }
 
-  private keyRows(a: B.AttentionArgs): number {
-    const width = a.kvHeads * a.headDim;
-    return Math.min(check.rowsHeld(a.k, width), check.rowsHeld(a.v, width));
+  /** Room for a kernel's intermediate results; holds nothing between calls. */
+  private scratchOf(bytes: number): number {
+    if (bytes > this.scratchBytes) {
+      if (this.scratch !== 0) this.memory.release(this.scratch);
+      this.scratch = this.memory.allocate(bytes * 2);
+      this.scratchBytes = bytes * 2;
+    }
+    return this.scratch;
   }
 }
 
-/** A CPU backend with a memory of its own; one a worker. */
-export function createCpuBackend(): Promise<B.Backend> {
-  return Promise.resolve(new CpuBackend());
+/** A CPU backend with a memory of its own; one a worker. @throws {NacreError} `no-wasm-simd` */
+export async function createCpuBackend(): Promise<B.Backend> {
+  const memory = new Memory();
+  return new CpuBackend(memory, await instantiateKernels(memory.wasm));
 }

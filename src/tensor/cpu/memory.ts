@@ -17,6 +17,8 @@ const PAGE = 65536;
 const FIRST = PAGE;
 /** Every block starts at a cache line, which also keeps 16-byte vectors aligned. */
 const ALIGNMENT = 64;
+/** Vector kernels may read this far past the end of an array (and drop what they read). */
+const OVERREAD = 32;
 const MAX_PAGES = 65536;
 
 /**
@@ -38,7 +40,7 @@ export class Memory {
    * @throws {NacreError} `out-of-memory` when the memory cannot grow any more
    */
   allocate(bytes: number): number {
-    const size = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
+    const size = Math.ceil((bytes + OVERREAD) / ALIGNMENT) * ALIGNMENT;
     let index = this.freeBlocks.findIndex((block) => block.size >= size);
     if (index < 0) {
       this.grow(size);

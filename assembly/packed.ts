@@ -1,0 +1,187 @@
+/**
+ * Weights kept in 16 or 4 bits and widened on the way into a product, so that a model takes the memory of its file.
+ * All lie in panels of 8 columns of the product (8 rows n of the matrix [n, k]), position k by position k:
+ *   half   16 bits each: [ceil(n/8)][k][8]
+ *   q4     eight codes a word, column c in bits 4c to 4c+3: [ceil(n/8)][k]; scales [ceil(n/8)][ceil(k/32)][8]
+ */
+import { multiply } from './multiply';
+import { dot, scaleInto } from './vector';
+
+const F16 = 1;
+const BF16 = 2;
+/** The format of everything else is q4. */
+
+/** [n, k] halves row-major → panels; missing columns are 0. */
+export function packHalves(panels: usize, values: usize, n: i32, k: i32): void {
+  for (let first = 0; first < n; first += 8) {
+    for (let i = 0; i < k; i++, panels += 16) {
+      for (let c = 0; c < 8; c++) {
+        const at = values + ((<usize>(first + c) * k + i) << 1);
+        store<u16>(panels + (c << 1), first + c < n ? load<u16>(at) : 0);
+      }
+    }
+  }
+}
+
+/** MLC codes [n, 4·ceil(k/32)] → panels; missing columns hold the code of 0. */
+export function packCodes(panels: usize, codes: usize, n: i32, k: i32): void {
+  const rowBytes = (<usize>((k + 31) >> 5)) << 4;
+  for (let first = 0; first < n; first += 8) {
+    for (let i = 0; i < k; i++, panels += 4) {
+      let word: u32 = 0;
+      for (let c = 0; c < 8; c++) {
+        const at = codes + <usize>(first + c) * rowBytes + ((<usize>i >> 3) << 2);
+        const code: u32 = first + c < n ? (load<u32>(at) >> ((i & 7) << 2)) & 15 : 7;
+        word |= code << (c << 2);
+      }
+      store<u32>(panels, word);
+    }
+  }
+}
+
+function panelBytes(format: i32, k: i32): usize {
+  return format === F16 || format === BF16 ? (<usize>k) << 4 : (<usize>k) << 2;
+}
+
+function scaleBytes(k: i32): usize {
+  return (<usize>((k + 31) >> 5)) << 5;
+}
+
+/** 4 halves in the low 16 bits of each lane → float32. Scaling by 2^112 moves the exponent, subnormals included; infinities and NaN stay. */
+function widen16(halves: v128): v128 {
+  const sign = i32x4.shl(v128.and(halves, i32x4.splat(0x8000)), 16);
+  const size = i32x4.shl(v128.and(halves, i32x4.splat(0x7fff)), 13);
+  const special = v128.and(i32x4.ge_s(size, i32x4.splat(0x0f800000)), i32x4.splat(0x7f800000));
+  return v128.or(v128.or(f32x4.mul(size, f32x4.splat(5.192296858534828e33)), sign), special);
+}
+
+/** One panel as float32 [k][8]. */
+function unpackPanel(to: usize, panel: usize, scales: usize, format: i32, k: i32): void {
+  if (format === F16) {
+    for (let i = 0; i < k; i++, panel += 16, to += 32) {
+      const halves = v128.load(panel);
+      v128.store(to, widen16(i32x4.extend_low_i16x8_u(halves)));
+      v128.store(to, widen16(i32x4.extend_high_i16x8_u(halves)), 16);
+    }
+  } else if (format === BF16) {
+    for (let i = 0; i < k; i++, panel += 16, to += 32) {
+      const halves = v128.load(panel);
+      v128.store(to, i32x4.shl(i32x4.extend_low_i16x8_u(halves), 16));
+      v128.store(to, i32x4.shl(i32x4.extend_high_i16x8_u(halves), 16), 16);
+    }
+  } else {
+    // A code in bits 4c.. is code·2^4c as an integer; the power of two leaves exactly in the conversion.
+    const masks = i32x4(0x000f, 0x00f0, 0x0f00, 0xf000);
+    const shrink = f32x4(1, 1 / 16, 1 / 256, 1 / 4096);
+    const seven = f32x4.splat(7);
+    for (let i = 0; i < k; i += 32, scales += 32) {
+      const low = v128.load(scales);
+      const high = v128.load(scales, 16);
+      const last = min(k, i + 32);
+      for (let j = i; j < last; j++, panel += 4, to += 32) {
+        const word = v128.load32_splat(panel);
+        const a = f32x4.mul(f32x4.convert_i32x4_s(v128.and(word, masks)), shrink);
+        const b = f32x4.mul(f32x4.convert_i32x4_s(v128.and(i32x4.shr_u(word, 16), masks)), shrink);
+        v128.store(to, f32x4.mul(f32x4.sub(a, seven), low));
+        v128.store(to, f32x4.mul(f32x4.sub(b, seven), high), 16);
+      }
+    }
+  }
+}
+
+function half(bits: u32, format: i32): f32 {
+  if (format === BF16) return reinterpret<f32>(bits << 16);
+  return f32x4.extract_lane(widen16(i32x4.splat(bits)), 0);
+}
+
+/** Row n of the matrix as float32 [k]. */
+function unpackRow(to: usize, panels: usize, scales: usize, format: i32, n: usize, k: i32): void {
+  const panel = panels + (n >> 3) * panelBytes(format, k);
+  const column = n & 7;
+  if (format === F16 || format === BF16) {
+    for (let i = 0; i < k; i++) store<f32>(to + (i << 2), half(load<u16>(panel + (i << 4) + (column << 1)), format));
+    return;
+  }
+  const scale = scales + (n >> 3) * scaleBytes(k) + (column << 2);
+  for (let i = 0; i < k; i++) {
+    const code = (load<u32>(panel + (i << 2)) >> ((<u32>column) << 2)) & 15;
+    store<f32>(to + (i << 2), (<f32>code - 7) * load<f32>(scale + ((i >> 5) << 5)));
+  }
+}
+
+/** out[rows, n] (+)= x · wᵀ + bias; scratch holds 4 panels as float32: 128·k bytes. */
+export function multiplyPacked(
+  out: usize,
+  x: usize,
+  panels: usize,
+  scales: usize,
+  format: i32,
+  bias: usize,
+  rows: i32,
+  n: i32,
+  k: i32,
+  accumulate: bool,
+  scratch: usize,
+): void {
+  const panel = (<usize>k) << 5;
+  const row = (<usize>n) << 2;
+  for (let first = 0; first < n; first += 32) {
+    const columns = min(32, n - first);
+    for (let c = 0; c < columns; c += 8) {
+      unpackPanel(scratch + <usize>(c >> 3) * panel, panels, scales, format, k);
+      panels += panelBytes(format, k);
+      scales += scaleBytes(k);
+    }
+    const bias32 = bias ? bias + (first << 2) : 0;
+    multiply(out + (first << 2), row, x, (<usize>k) << 2, scratch, 32, panel, bias32, rows, columns, k, accumulate);
+  }
+}
+
+/** dx[rows, k] (+)= dOut · w, eight rows of w at a time; scratch holds them: 32·k bytes. */
+export function multiplyPackedInput(
+  dx: usize,
+  dOut: usize,
+  panels: usize,
+  scales: usize,
+  format: i32,
+  rows: i32,
+  n: i32,
+  k: i32,
+  accumulate: bool,
+  scratch: usize,
+): void {
+  const bytes = (<usize>k) << 2;
+  for (let first = 0; first < n; first += 8) {
+    const count = min(8, n - first);
+    for (let c = 0; c < count; c++) unpackRow(scratch + c * bytes, panels, scales, format, first + c, k);
+    const more = accumulate || first > 0;
+    multiply(dx, bytes, dOut + (first << 2), (<usize>n) << 2, scratch, bytes, 32, 0, rows, k, count, more);
+  }
+}
+
+export function embedPacked(out: usize, panels: usize, scales: usize, format: i32, k: i32, ids: usize, rows: i32, scale: f32): void {
+  for (let r = 0; r < rows; r++, out += (<usize>k) << 2) {
+    unpackRow(out, panels, scales, format, load<u32>(ids + (r << 2)), k);
+    scaleInto(out, out, scale, k);
+  }
+}
+
+/** out[i] = <h[hRows[i]], w[tokens[i]]>; scratch holds one row. */
+export function layerLogitsPacked(
+  out: usize,
+  h: usize,
+  hRows: usize,
+  panels: usize,
+  scales: usize,
+  format: i32,
+  tokens: usize,
+  k: i32,
+  count: i32,
+  scratch: usize,
+): void {
+  for (let i = 0; i < count; i++) {
+    const at = (<usize>i) << 2;
+    unpackRow(scratch, panels, scales, format, load<u32>(tokens + at), k);
+    store<f32>(out + at, dot(h + ((<usize>load<u32>(hRows + at) * k) << 2), scratch, k));
+  }
+}
