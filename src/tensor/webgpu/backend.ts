@@ -12,7 +12,7 @@ export interface WebGpuOptions {
   readonly adapter?: GPUAdapter;
   /** Where adapters come from; `navigator.gpu` unless given (the npm package `webgpu` in Node). */
   readonly gpu?: GPU;
-  /** Called once when the device is lost, closing included. */
+  /** Called once when the device is lost, but not for `destroy`. */
   readonly onLost?: (error: NacreError) => void;
   /** Most bytes of one array or matrix part, below what the adapter offers; to try out the limits of smaller GPUs. */
   readonly maxArrayBytes?: number;

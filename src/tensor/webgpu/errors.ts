@@ -7,6 +7,7 @@ import { NacreError } from '../../core/errors.ts';
 export class ErrorWatch {
   private failure: NacreError | undefined;
   private readonly lost: Promise<void>;
+  private closing = false;
 
   constructor(
     private readonly device: GPUDevice,
@@ -14,9 +15,15 @@ export class ErrorWatch {
   ) {
     this.lost = device.lost.then((info) => {
       this.failure = deviceLost(info);
-      onLost?.(this.failure);
+      if (!this.closing) onLost?.(this.failure);
     });
     this.open();
+  }
+
+  /** The device is about to be closed on purpose: nobody needs to be told. */
+  expectLoss(): void {
+    this.closing = true;
+    this.failure = deviceLost({ reason: 'destroyed', message: '' });
   }
 
   /** @throws {NacreError} `device-lost` once the device is gone */

@@ -154,7 +154,12 @@ export class Recorder {
     const staging = this.takeStaging(bytes);
     this.endPass().copyBufferToBuffer(block.buffer, offset * 4, staging, 0, bytes);
     this.submit();
-    await this.watch.check(staging.mapAsync(1, 0, bytes)); // READ
+    try {
+      await this.watch.check(staging.mapAsync(1, 0, bytes)); // READ
+    } catch (thrown) {
+      staging.destroy();
+      throw thrown;
+    }
     const copy = staging.getMappedRange(0, bytes).slice(0);
     staging.unmap();
     this.staging.push(staging);
@@ -168,6 +173,7 @@ export class Recorder {
   }
 
   destroy(): void {
+    this.watch.expectLoss();
     this.pool.destroy();
     this.uniforms.destroy();
     for (const buffer of this.staging) buffer.destroy();
