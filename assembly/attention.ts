@@ -14,7 +14,7 @@ function largest(values: usize, count: i32): f32 {
   let i = 0;
   if (count >= 4) {
     let maxes = v128.load(values);
-    for (i = 4; i + 4 <= count; i += 4) maxes = f32x4.max(maxes, v128.load(values + (i << 2)));
+    for (i = 4; i + 4 <= count; i += 4) maxes = f32x4.pmax(maxes, v128.load(values + (i << 2)));
     max = f32x4.extract_lane(maxes, 0);
     max = Mathf.max(max, f32x4.extract_lane(maxes, 1));
     max = Mathf.max(max, f32x4.extract_lane(maxes, 2));

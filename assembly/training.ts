@@ -42,7 +42,7 @@ export function crossEntropy(loss: usize, dLogits: usize, logits: usize, targets
 function rowMax(logits: usize, fours: usize, bytes: usize): f32 {
   let maxes = f32x4.splat(-Infinity);
   let at: usize = 0;
-  for (; at < fours; at += 16) maxes = f32x4.max(maxes, v128.load(logits + at));
+  for (; at < fours; at += 16) maxes = f32x4.pmax(maxes, v128.load(logits + at));
   let max = Mathf.max(
     Mathf.max(f32x4.extract_lane(maxes, 0), f32x4.extract_lane(maxes, 1)),
     Mathf.max(f32x4.extract_lane(maxes, 2), f32x4.extract_lane(maxes, 3)),
