@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { NacreError } from '../../core/errors.ts';
 import { type ChatTemplate, convTemplate, jinjaTemplate, PLAIN_TEMPLATE } from '../../transformer/chat-template.ts';
 import { countParameters } from '../../transformer/device-weights.ts';
-import { type FileSource, readText, readTextIfPresent, urlSource } from '../../transformer/file-source.ts';
+import { type FileSource, type ReadOptions, readText, readTextIfPresent, urlSource } from '../../transformer/file-source.ts';
 import { parseJson, validate } from '../../transformer/json.ts';
 import type { ChatConfig, SamplingDefaults } from '../../transformer/mlc/config.ts';
 import { type MlcOptions, readMlc } from '../../transformer/mlc/read.ts';
@@ -47,7 +47,7 @@ export async function loadModel(source: FileSource, id: string, options: MlcOpti
   const read = options.signal === undefined ? {} : { signal: options.signal };
   const { chat, weights, bytes } = await readMlc(source, options);
   const tokenizerJson = await readText(source, 'tokenizer.json', read);
-  const tokenizerConfig = await readTextIfPresent(source, 'tokenizer_config.json', read);
+  const tokenizerConfig = await readTokenizerConfig(source, read);
   const tokenizer = Tokenizer.fromJson(tokenizerJson, tokenizerConfig);
   const { vocab } = weights.config;
   if (tokenizer.vocabSize > vocab) {
@@ -57,19 +57,28 @@ export async function loadModel(source: FileSource, id: string, options: MlcOpti
       'Use the tokenizer.json that belongs to this model.',
     );
   }
-  const template = jinjaSource(tokenizerConfig) ?? (await readTextIfPresent(source, 'chat_template.jinja', read));
   return {
     id,
     weights: withSpecialTokens(weights, tokenizer),
     tokenizer,
     tokenizerJson,
     ...(tokenizerConfig === undefined ? {} : { tokenizerConfig }),
-    chatTemplate: chatTemplateOf(template, chat, tokenizer),
+    chatTemplate: chatTemplateOf(jinjaSource(tokenizerConfig), chat, tokenizer),
     chat,
     sampling: chat.sampling,
     parameters: countParameters(weights),
     bytes,
   };
+}
+
+/** `tokenizer_config.json`, with the chat template of newer models, which keep it in a file of its own. */
+async function readTokenizerConfig(source: FileSource, options: ReadOptions): Promise<string | undefined> {
+  const text = await readTextIfPresent(source, 'tokenizer_config.json', options);
+  if (jinjaSource(text) !== undefined) return text;
+  const template = await readTextIfPresent(source, 'chat_template.jinja', options);
+  if (template === undefined) return text;
+  const config = text === undefined ? {} : validate('tokenizer_config.json', v.looseObject({}), parseJson('tokenizer_config.json', text));
+  return JSON.stringify({ ...config, chat_template: template });
 }
 
 /** Where the chat configuration names no ends or BOS, the tokenizer's are used. */

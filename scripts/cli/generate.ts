@@ -1,0 +1,65 @@
+import * as v from 'valibot';
+import type { Message } from '../../src/core/types.ts';
+import { type GenerateRequest, type GenerateResult, generateCommand, type Prompt } from '../../src/models/own/commands.ts';
+import { loadModel } from '../../src/models/own/source.ts';
+import { createBackend } from '../../src/tensor/index.ts';
+import { parseJson, validate } from '../../src/transformer/json.ts';
+import { idList, numberOption, type ParsedArgs, seedOption, textOption, usage } from './args.ts';
+import { findModel, readUserFile } from './node-files.ts';
+import { loadProgress } from './progress.ts';
+
+const MESSAGES = v.pipe(
+  v.array(
+    v.looseObject({
+      role: v.picklist(['system', 'user', 'assistant'], 'must be "system", "user" or "assistant"'),
+      content: v.string(),
+    }),
+    'must be a list of {role, content}',
+  ),
+  v.minLength(1, 'must hold at least one message'),
+);
+
+/** `generate`: text from the own runtime, on the CPU. @throws {NacreError} for bad input. */
+export async function run(args: ParsedArgs, signal?: AbortSignal): Promise<GenerateResult> {
+  const request = await generateRequest(args);
+  const { source, id } = findModel('model', textOption(args, 'model') ?? 'nacre-tiny');
+  const model = await loadModel(source, id, { onProgress: loadProgress(), ...(signal === undefined ? {} : { signal }) });
+  const { backend } = await createBackend('cpu');
+  try {
+    return await generateCommand(backend, model, request, signal);
+  } finally {
+    backend.destroy();
+  }
+}
+
+/** The request that the options describe; reads the messages file. @throws {NacreError} `bad-usage` and others. */
+export async function generateRequest(args: ParsedArgs): Promise<GenerateRequest> {
+  return {
+    prompt: await readPrompt(args),
+    maxTokens: numberOption(args, 'max-tokens', { default: 256, min: 1, max: 1e6, integer: true }),
+    temperature: numberOption(args, 'temperature', { default: 0, min: 0, max: 100 }),
+    topP: topP(args),
+    seed: seedOption(args),
+  };
+}
+
+function topP(args: ParsedArgs): number {
+  const value = numberOption(args, 'top-p', { default: 1, min: 0, max: 1 });
+  if (value === 0) throw usage('--top-p is 0.', 'Give a number above 0, up to 1.');
+  return value;
+}
+
+async function readPrompt(args: ParsedArgs): Promise<Prompt> {
+  const given = ['prompt', 'messages', 'ids'].filter((name) => textOption(args, name) !== undefined);
+  if (given.length !== 1) {
+    const found = given.length === 0 ? 'none of them' : given.map((name) => `--${name}`).join(' and ');
+    throw usage(`generate needs one of --prompt, --messages and --ids; got ${found}.`, 'Say once what to go on from.');
+  }
+  const ids = textOption(args, 'ids');
+  if (ids !== undefined) return { ids: idList('ids', ids) };
+  const text = textOption(args, 'prompt');
+  if (text !== undefined) return { text };
+  const file = textOption(args, 'messages') as string;
+  const content = new TextDecoder().decode(await readUserFile('messages', file));
+  return { messages: validate(file, MESSAGES, parseJson(file, content)) satisfies Message[] };
+}

@@ -1,0 +1,92 @@
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { NacreError } from '../../src/core/errors.ts';
+import { isShipped, SHIPPED_MODELS } from '../../src/models/own/source.ts';
+import { type FileSource, fileMissing, safePath } from '../../src/transformer/file-source.ts';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** A path as the person who typed it meant it: relative to where the command was started. */
+export function userPath(path: string): string {
+  return resolve(process.env.NACRE_CWD ?? process.cwd(), path);
+}
+
+/** The files of a folder on disk. */
+export function folderSource(folder: string): FileSource {
+  return {
+    name: folder,
+    async read(path, options) {
+      try {
+        const bytes = await readFile(join(folder, safePath(path)), options?.signal === undefined ? {} : { signal: options.signal });
+        options?.onBytes?.(bytes.length);
+        return bytes;
+      } catch (cause) {
+        if (hasCode(cause, 'ENOENT') || hasCode(cause, 'ENOTDIR')) throw fileMissing(folder, path);
+        throw cause;
+      }
+    },
+    list: async () => readdir(folder),
+  };
+}
+
+/** @throws {NacreError} `file-missing` naming the option and the file. */
+export async function readUserFile(option: string, path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(userPath(path));
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT'))
+      throw new NacreError('file-missing', `--${option}: there is no file "${path}".`, 'Check the path.', { cause });
+    if (hasCode(cause, 'EISDIR')) throw new NacreError('file-missing', `--${option}: "${path}" is a folder.`, 'Give a file.', { cause });
+    throw cause;
+  }
+}
+
+export interface ModelFolder {
+  readonly id: string;
+  readonly source: FileSource;
+  readonly folder: string;
+}
+
+/**
+ * Finds the model that `--model` or `--from` names: one that comes with the program, or a folder in MLC format.
+ * @throws {NacreError} `unknown-model` or `unsupported-file`.
+ */
+export function findModel(option: string, name: string): ModelFolder {
+  const path = userPath(name);
+  if (existsSync(path)) {
+    if (statSync(path).isDirectory()) return { id: basename(path), source: folderSource(path), folder: path };
+    throw unsupportedFile(option, name);
+  }
+  if (isShipped(name)) {
+    const folder = join(ROOT, 'public/models', name);
+    return { id: name, source: folderSource(folder), folder };
+  }
+  throw new NacreError(
+    'unknown-model',
+    `--${option}: "${name}" is neither a shipped model nor a folder.`,
+    `Shipped: ${SHIPPED_MODELS.join(', ')}; otherwise give the folder of a model in MLC format.`,
+  );
+}
+
+export function unsupportedFile(option: string, name: string): NacreError {
+  const gguf = name.toLowerCase().endsWith('.gguf');
+  return new NacreError(
+    'unsupported-file',
+    gguf ? `--${option}: GGUF files such as "${name}" are not supported yet.` : `--${option}: "${name}" is a file of an unknown kind.`,
+    'Give the folder of a model in MLC format.',
+  );
+}
+
+/** Writes one file below a folder, making the folder if need be; returns its size. */
+export async function writeInto(folder: string, path: string, bytes: Uint8Array): Promise<number> {
+  const target = join(folder, safePath(path));
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, bytes);
+  return bytes.length;
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
