@@ -1,0 +1,22 @@
+import { NacreError } from '../core/errors.ts';
+import type { ExperimentConfig } from '../lab/config.ts';
+
+/** The configurations shipped with the page. */
+export const EXAMPLES = [
+  { id: 'textual-quick', title: 'Quick', about: 'A small split of the household suite; about a minute.' },
+  { id: 'textual-default', title: 'Paper settings', about: "The paper's settings on a larger split; several minutes." },
+] as const;
+export type ExampleId = (typeof EXAMPLES)[number]['id'];
+
+/** A shipped configuration. It is valid by test, so it is not validated again here. @throws {NacreError} `example-missing`. */
+export async function loadExample(id: ExampleId): Promise<ExperimentConfig> {
+  const response = await fetch(`examples/${id}.json`);
+  if (!response.ok) {
+    throw new NacreError(
+      'example-missing',
+      `The shipped configuration examples/${id}.json could not be read (HTTP ${response.status}).`,
+      'Reload the page; if that does not help, the site was published without its examples folder.',
+    );
+  }
+  return (await response.json()) as ExperimentConfig;
+}

@@ -1,0 +1,240 @@
+import { NacreError, toPlainError } from '../../src/core/errors.ts';
+import { type ExperimentConfig, parseConfig } from '../../src/lab/config.ts';
+import type { LabService, ProbeResult, RunStatus, RunSummary, RunUpdate } from '../../src/lab/service.ts';
+import type { RunEvent } from '../../src/textual/types.ts';
+import { fakeRun } from './fake-events.ts';
+
+/**
+ * A lab without a model, for tests of the interface. `?fake=` in the address names faults and shapes, comma separated:
+ * `machine-error`, `open-error`, `create-error`, `empty`, `gpu`, `fast`, `fail-midway`, `read-only`, `delete-error`.
+ */
+const flags = new Set((new URLSearchParams(location.search).get('fake') ?? '').split(','));
+const TICK_MS = 50;
+
+interface FakeEntry {
+  summary: RunSummary;
+  events: readonly RunEvent[];
+  position: number;
+  listener?: ((update: RunUpdate) => void) | undefined;
+  timer?: ReturnType<typeof setInterval> | undefined;
+}
+
+function quick(seed: number): ExperimentConfig {
+  return parseConfig({
+    schema: 'nacre.experiment/1',
+    kind: 'textual',
+    name: 'Quick: household rules from outcomes',
+    seed,
+    suite: { id: 'household', train: 24, val: 28, test: 160, unseen: 64 },
+    textual: { epochs: 4, rolloutsPerTask: 4, batchTasks: 12 },
+  });
+}
+
+export function connectLab(): LabService {
+  const runs = new Map<string, FakeEntry>();
+  const add = (id: string, config: ExperimentConfig, status: RunStatus, share: number, extra: Partial<RunSummary> = {}) => {
+    const { events } = fakeRun(config);
+    const position = Math.round(events.length * share);
+    const summary: RunSummary = {
+      id,
+      name: config.name,
+      kind: 'textual',
+      status,
+      createdAt: Date.now() - runs.size * 3_700_000,
+      seed: config.seed,
+      config,
+      readOnly: flags.has('read-only'),
+      seconds: Math.round(52 * share),
+      bytes: Math.round(3_400_000 * share),
+      recorded: false,
+      ...extra,
+    };
+    runs.set(id, { summary: { ...summary, ...rates(events.slice(0, position)) }, events, position });
+  };
+  if (!flags.has('empty')) {
+    add('done', quick(1), 'finished', 1);
+    add('midway', quick(2), 'paused', 0.45);
+    add('broken', { ...quick(3), name: 'A run that failed' }, 'failed', 0.3, {
+      error: toPlainError(
+        new NacreError('device-lost', 'The GPU was lost during validation.', 'Reload the page: the run goes on from its journal.'),
+      ),
+    });
+  }
+
+  const find = (id: string): FakeEntry => {
+    const entry = runs.get(id);
+    if (!entry)
+      throw new NacreError(
+        'run-missing',
+        `There is no run "${id}" in this browser.`,
+        'Open one from the start page, or import its bundle.',
+      );
+    return entry;
+  };
+  const send = (entry: FakeEntry, events: readonly RunEvent[]) => {
+    const { status, error, readOnly } = entry.summary;
+    const left = (entry.events.length - entry.position) * 0.03;
+    const done = entry.position;
+    entry.listener?.({
+      events,
+      status,
+      progress: { done, total: entry.events.length, label: 'units', ...(status === 'running' ? { secondsLeft: left } : {}) },
+      ...(error ? { error } : {}),
+      readOnly,
+      seconds: entry.summary.seconds,
+    });
+  };
+  const setStatus = (entry: FakeEntry, status: RunStatus, extra: Partial<RunSummary> = {}) => {
+    entry.summary = { ...entry.summary, status, ...extra };
+  };
+  const advance = (entry: FakeEntry) => {
+    const from = entry.position;
+    entry.position = Math.min(entry.events.length, from + (flags.has('fast') ? 400 : 12));
+    const events = entry.events.slice(from, entry.position);
+    setStatus(entry, 'running', { seconds: entry.summary.seconds + TICK_MS / 1000, ...rates(entry.events.slice(0, entry.position)) });
+    if (flags.has('fail-midway') && entry.position > 400) {
+      halt(entry);
+      setStatus(entry, 'failed', {
+        error: toPlainError(
+          new NacreError(
+            'storage-full',
+            'The browser refused to store the unit "s2/train-004/k1".',
+            'Free space on the start page, then resume.',
+          ),
+        ),
+      });
+    } else if (entry.position === entry.events.length) {
+      halt(entry);
+      setStatus(entry, 'finished');
+    }
+    send(entry, events);
+  };
+  const halt = (entry: FakeEntry) => {
+    clearInterval(entry.timer);
+    entry.timer = undefined;
+  };
+  const start = (entry: FakeEntry) => {
+    entry.timer ??= setInterval(() => advance(entry), TICK_MS);
+  };
+
+  return {
+    async machine() {
+      if (flags.has('machine-error')) throw new NacreError('worker-failed', 'The lab worker could not start.', 'Reload the page.');
+      const gpu = flags.has('gpu');
+      return {
+        webgpu: { available: true, adapter: gpu ? 'NVIDIA RTX A2000' : 'SwiftShader', software: !gpu },
+        backend: gpu
+          ? { kind: 'webgpu', reason: 'A hardware WebGPU adapter was found.', workers: 1 }
+          : { kind: 'cpu', reason: 'The WebGPU adapter is a software one, slower than the CPU kernels, so those run.', workers: 4 },
+        cores: 4,
+        memoryGiB: 8,
+        isolated: window.crossOriginIsolated,
+        storage: { usedBytes: 7_300_000, quotaBytes: 61_000_000_000, persisted: false },
+      };
+    },
+    async createRun(config) {
+      if (flags.has('create-error')) throw new NacreError('storage-full', 'There is no room for another run.', 'Delete a run below.');
+      const id = `run${runs.size + 1}`;
+      add(id, parseConfig(config), 'new', 0);
+      return id;
+    },
+    async listRuns() {
+      return [...runs.values()].map(({ summary }) => summary);
+    },
+    async openRun(id, listener) {
+      if (flags.has('open-error'))
+        throw new NacreError(
+          'journal-unreadable',
+          `The journal of the run "${id}" cannot be read.`,
+          'Import its bundle, or delete the run.',
+        );
+      const entry = find(id);
+      entry.listener = listener;
+      setTimeout(() => {
+        send(entry, entry.events.slice(0, entry.position));
+        if (entry.summary.status === 'new' || entry.summary.status === 'running') start(entry);
+      });
+      return entry.summary;
+    },
+    async closeRun(id) {
+      const entry = find(id);
+      entry.listener = undefined;
+      halt(entry);
+    },
+    async pause(id) {
+      const entry = find(id);
+      halt(entry);
+      setStatus(entry, 'paused');
+      send(entry, []);
+    },
+    async resume(id) {
+      const entry = find(id);
+      setStatus(entry, 'running');
+      start(entry);
+    },
+    async stop(id) {
+      const entry = find(id);
+      halt(entry);
+      setStatus(entry, 'stopped');
+      send(entry, []);
+    },
+    async deleteRun(id) {
+      if (flags.has('delete-error')) throw new NacreError('run-locked', 'The run is open in another tab.', 'Close that tab first.');
+      const { bytes } = find(id).summary;
+      runs.delete(id);
+      return { freedBytes: bytes };
+    },
+    async exportRun(id, format) {
+      const { summary } = find(id);
+      return { name: `${id}-${format}.txt`, mime: 'text/plain', bytes: new TextEncoder().encode(`${summary.name}\n`) };
+    },
+    async importRun() {
+      throw new NacreError(
+        'bundle-invalid',
+        'The bundle cannot be used: manifest.json is missing.',
+        'Export it again from Nacre; a bundle must not be edited by hand.',
+      );
+    },
+    async probe({ text }) {
+      if (text.trim() === '') throw new NacreError('probe-empty', 'There is no text to probe.', 'Type a few words.');
+      return fakeProbe(text);
+    },
+  };
+}
+
+/** The rates a summary shows, from the events so far. */
+function rates(events: readonly RunEvent[]): Partial<RunSummary> {
+  const found: { -readonly [K in keyof RunSummary]?: RunSummary[K] } = {};
+  for (const event of events) {
+    if (event.type !== 'score') continue;
+    const { split, rate } = event.score;
+    if (split === 'val') found[event.which === 'initial' ? 'initialRate' : 'bestRate'] = rate;
+    if (split === 'test') found[event.which === 'initial' ? 'testInitial' : 'testBest'] = rate;
+  }
+  if (found.bestRate === undefined && found.initialRate !== undefined) found.bestRate = found.initialRate;
+  return found;
+}
+
+function fakeProbe(text: string): ProbeResult {
+  const words = text.match(/\s*\S+/g) ?? [];
+  const layers = 8;
+  const top = (at: number) =>
+    ['You', ' cabinet', ' open', ' go to', ' the'].map((word, i) => ({ id: i, text: word, probability: 0.62 * 0.45 ** ((i + at) % 5) }));
+  return {
+    model: 'nacre-tiny',
+    layers,
+    tokens: words.map((word, at) => {
+      const swing = Math.sin(at * 2.3);
+      return {
+        id: at,
+        text: word,
+        ...(at === 0 ? {} : { logprob: -1.2 - swing * 1.15, entropy: 1 + swing * 0.8 }),
+        top: top(at),
+        raw: Array.from({ length: layers }, (_, layer) => (at === 0 ? 0 : layer * 1.4 * (1 + swing * 0.3) - 2)),
+        normed: Array.from({ length: layers }, (_, layer) => (at === 0 ? 0 : 10 / (1 + Math.exp(4 - layer)) + swing)),
+      };
+    }),
+    next: top(0),
+    selfCheck: 3.1e-6,
+  };
+}
