@@ -47,7 +47,6 @@ export default defineConfig({
                 args: [
                   '--no-sandbox',
                   '--enable-unsafe-webgpu',
-                  '--enable-features=Vulkan',
                   '--use-webgpu-adapter=swiftshader',
                   '--disable-quic',
                   '--no-first-run',

@@ -1,6 +1,6 @@
 // include: weights
 // out[m, n] (+)= x[m, k] · w[n, k]ᵀ + bias[n] for few rows (decoding), where reading w once is all that matters. A workgroup owns 8
-// outputs of 4 rows; its 32 lanes an output each take segments of 32 columns, so neighbouring lanes read neighbouring memory. One
+// outputs of 8 rows; its 32 lanes an output each take segments of 32 columns, so neighbouring lanes read neighbouring memory. One
 // pass; partial sums of segments are added in order, which gives the same bits as linear.wgsl.
 
 struct Params {
@@ -20,9 +20,9 @@ struct Params {
 
 const lanes: u32 = 32u;
 const outputs: u32 = 8u;
-const rows: u32 = 4u;
+const rows: u32 = 8u;
 const segment: u32 = 32u;
-var<workgroup> parts: array<f32, 1024>; // [outputs][rows][lanes]
+var<workgroup> parts: array<f32, 2048>; // [outputs][rows][lanes]
 
 @compute @workgroup_size(256)
 fn main(

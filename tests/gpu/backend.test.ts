@@ -153,6 +153,34 @@ describe('arrays', () => {
     expect(() => backend.swiglu({ out: short, gateUp: short, rows: 2, dim: 2 })).toThrow(expect.objectContaining({ code: 'bad-shape' }));
   });
 
+  it('reach past the first dimension of workgroups', async () => {
+    const length = 64 * 65535 + 1000;
+    const long = backend.create('f32', length, 'long');
+    backend.fill(long, 2, 1, length - 2);
+    const sum = backend.create('f32', 1, 'sum');
+    backend.sumSquares(sum, long, length);
+    expect((await backend.read(sum))[0]).toBeCloseTo(4 * (length - 2), -3);
+    expect(f32(await backend.read(long, length - 3, 3))).toEqual([2, 2, 0]);
+    backend.free(long);
+  });
+
+  it('of indices are checked before a kernel follows them', () => {
+    const table = backend.matrix(randomMatrix('table', 3, 4, 'q4').source, 'table');
+    const ids = backend.create('u32', 2, 'ids');
+    const out = backend.create('f32', 8, 'out');
+    const embed = (): void => backend.embed({ out, table, ids, rows: 2, scale: 1 });
+    const refused = expect.objectContaining({ code: 'index-out-of-range' });
+    expect(embed).not.toThrow();
+    backend.write(ids, Uint32Array.of(3), 1);
+    expect(embed).toThrow(refused);
+    backend.fill(ids, 2);
+    expect(embed).not.toThrow();
+    const x = { array: out, offset: 0, stride: 4 };
+    const spans = backend.upload(Uint32Array.of(0, 2, 1, 2), 'spans');
+    expect(() => backend.attention({ out, q: x, k: x, v: x, spans, rows: 1, heads: 1, kvHeads: 1, headDim: 4 })).toThrow(refused);
+    expect(() => backend.copyRows({ to: x, from: x, toRows: backend.upload(Uint32Array.of(2), 'to'), rows: 1, width: 4 })).toThrow(refused);
+  });
+
   it('may be both input and output where the backend says so', async () => {
     const values = normals('in place', 3 * 48);
     const weight = backend.upload(normals('weight', 16), 'weight');

@@ -88,13 +88,7 @@ class WebGpuBackend implements B.Backend {
 
   fill(array: B.DeviceArray, value: number, offset = 0, length = array.length - offset): void {
     check.checkArray('fill', 'array', array, array.type, length, offset);
-    const bits = array.type === 'u32' ? value >>> 0 : new Uint32Array(Float32Array.of(value).buffer)[0]!;
-    if (bits === 0) {
-      this.recorder.clear(array, offset, length);
-      return;
-    }
-    const workgroups = forward.elementwise(this.recorder, length);
-    this.recorder.dispatch('fill', { arrays: { values: array }, params: { offset, length, bits }, workgroups });
+    this.recorder.fill(array, value, offset, length);
   }
 
   free(array: B.DeviceArray): void {
@@ -117,6 +111,7 @@ class WebGpuBackend implements B.Backend {
 
   embed(args: B.EmbedArgs): void {
     check.checkEmbed(args);
+    this.checkIndices('embed', 'ids', args.ids, args.rows, args.table.rows);
     forward.embed(this.recorder, args, this.own(args.table));
   }
 
@@ -127,6 +122,7 @@ class WebGpuBackend implements B.Backend {
 
   rope(args: B.RopeArgs): void {
     check.checkRope(args);
+    this.checkIndices('rope', 'positions', args.positions, args.rows, Math.floor(args.cos.length / (args.headDim / 2)));
     forward.rope(this.recorder, args);
   }
 
@@ -137,6 +133,9 @@ class WebGpuBackend implements B.Backend {
 
   attention(args: B.AttentionArgs): void {
     check.checkAttention(args);
+    const width = args.kvHeads * args.headDim;
+    const keyRows = Math.min(check.rowsHeld(args.k, width), check.rowsHeld(args.v, width));
+    check.checkSpans('attention', this.recorder.indicesOf(args.spans), args.rows, keyRows);
     forward.attention(this.recorder, args);
   }
 
@@ -147,21 +146,28 @@ class WebGpuBackend implements B.Backend {
 
   copyRows(args: B.CopyRowsArgs): void {
     check.checkCopyRows(args);
+    const { to, from, toRows, fromRows, rows, width } = args;
+    if (toRows) this.checkIndices('copyRows', 'toRows', toRows, rows, check.rowsHeld(to, width));
+    if (fromRows) this.checkIndices('copyRows', 'fromRows', fromRows, rows, check.rowsHeld(from, width));
     forward.copyRows(this.recorder, args);
   }
 
   crossEntropy(args: B.CrossEntropyArgs): void {
     check.checkCrossEntropy(args);
+    this.checkIndices('crossEntropy', 'targets', args.targets, args.rows, args.vocab);
     backward.crossEntropy(this.recorder, args);
   }
 
   layerLogits(args: B.LayerLogitArgs): void {
     check.checkLayerLogits(args);
+    this.checkIndices('layerLogits', 'hRows', args.hRows, args.count, Math.floor(args.h.length / args.w.cols));
+    this.checkIndices('layerLogits', 'tokens', args.tokens, args.count, args.w.rows);
     forward.layerLogits(this.recorder, args, this.own(args.w));
   }
 
   embedBackward(args: B.EmbedBackwardArgs): void {
     check.checkEmbedBackward(args);
+    this.checkIndices('embedBackward', 'ids', args.ids, args.rows, args.vocab);
     backward.embedBackward(this.recorder, args);
   }
 
@@ -182,6 +188,7 @@ class WebGpuBackend implements B.Backend {
 
   attentionBackward(args: B.AttentionBackwardArgs): void {
     check.checkAttentionBackward(args);
+    check.checkSpans('attentionBackward', this.recorder.indicesOf(args.spans), args.rows, args.keyRows);
     backward.attentionBackward(this.recorder, args);
   }
 
@@ -206,6 +213,10 @@ class WebGpuBackend implements B.Backend {
 
   destroy(): void {
     this.recorder.destroy();
+  }
+
+  private checkIndices(where: string, name: string, array: B.DeviceArray, count: number, limit: number): void {
+    check.checkIndices(where, name, this.recorder.indicesOf(array), count, limit);
   }
 
   private own(matrix: B.Matrix): GpuMatrix {

@@ -5,7 +5,7 @@ import type { Dispatch, Recorder } from './recorder.ts';
 
 /** The host side of the forward kernels: which arrays, parameters and workgroups each call becomes. Shapes were checked before. */
 
-/** Up to this many rows the weights are read once a row; beyond, the tiled product pays. Both give the same bits. */
+/** Up to this many rows the weights are read once for eight rows; beyond, the tiled product pays. Both give the same bits. */
 const THIN_ROWS = 16;
 const THREADS = 64;
 
@@ -92,7 +92,7 @@ export function linear(recorder: Recorder, a: B.LinearArgs, w: GpuMatrix): void 
         has_bias: a.bias ? 1 : 0,
         accumulate: a.accumulate ? 1 : 0,
       },
-      workgroups: thin ? [across, Math.ceil(a.rows / 4), deep] : [Math.ceil(part.rows / 64), Math.ceil(a.rows / 32)],
+      workgroups: thin ? [across, Math.ceil(a.rows / 8), deep] : [Math.ceil(part.rows / 64), Math.ceil(a.rows / 32)],
     });
   }
 }

@@ -39,7 +39,7 @@ export function uploadMatrix(recorder: Recorder, source: MatrixSource, label: st
   const parts: MatrixPart[] = [];
   for (let firstRow = 0; firstRow < rows; firstRow += rowsPerPart) {
     const count = Math.min(rowsPerPart, rows - firstRow);
-    const words: GpuArray = recorder.upload(rowWords(source, firstRow, count), label);
+    const words: GpuArray = recorder.uploadWords(rowWords(source, firstRow, count), label);
     const scales = source.format === 'q4' ? recorder.upload(rowScales(source, firstRow, count), `${label} scales`) : words;
     parts.push({ firstRow, rows: count, words, scales });
   }

@@ -1,13 +1,17 @@
 import { NacreError } from '../../core/errors.ts';
 import type { DeviceArray, ElementType } from '../backend.ts';
 import { ErrorWatch } from './errors.ts';
+import { ParameterBlock } from './parameters.ts';
+import { Pipelines } from './pipelines.ts';
 import { type Block, BufferPool } from './pool.ts';
-import { composeShader, type KernelName, type Shader, shareBindings, type WeightFormat } from './shader.ts';
+import type { KernelName, WeightFormat } from './shader.ts';
 
 /** An array in a GPU buffer; `block` is undefined once freed. */
 export interface GpuArray extends DeviceArray {
   readonly owner: Recorder;
   block: Block | undefined;
+  /** A copy of u32 arrays, which are indices that only the host writes: they can be checked before a kernel follows them. */
+  readonly indices: Uint32Array | undefined;
 }
 
 export interface Dispatch {
@@ -19,60 +23,40 @@ export interface Dispatch {
   readonly format?: WeightFormat;
 }
 
-interface Pipeline {
-  readonly pipeline: GPUComputePipeline;
-  readonly layout: GPUBindGroupLayout;
-  readonly shader: Shader;
-  readonly key: string;
+export interface RecorderOptions {
+  readonly maxArrayBytes: number;
+  readonly software: boolean;
+  readonly onLost?: (error: NacreError) => void;
 }
 
-/** Bytes of parameters a dispatch may have: the alignment every device accepts. */
-const SLOT = 256;
-const SLOTS = 512;
-const MAX_BIND_GROUPS = 4096;
 /** A software device works off a submission on the CPU: short ones keep the browser's watchdog quiet. */
-const SOFTWARE_SLOTS = 64;
+const SOFTWARE_DISPATCHES = 64;
 const UPLOAD_CHUNK = 64 * 2 ** 20;
 const DEFECT = 'This is a defect of Nacre: please report it with the details.';
 
 /**
  * Records dispatches into one command encoder and submits them when somebody reads, waits, overwrites what they use, or the block of
- * parameters is full. Parameters of all dispatches of a submission lie in one uniform buffer at dynamic offsets; bind groups and
- * pipelines are kept.
+ * parameters is full.
  */
 export class Recorder {
-  readonly pool: BufferPool;
+  private readonly pool: BufferPool;
   private readonly watch: ErrorWatch;
+  private readonly parameters: ParameterBlock;
+  private readonly pipelines: Pipelines;
+  private readonly staging: GPUBuffer[] = [];
   private encoder: GPUCommandEncoder | undefined;
   private pass: GPUComputePassEncoder | undefined;
+  /** Number of the submission being recorded. */
   private submission = 0;
-  private slots = 0;
-  private readonly maxSlots: number;
-  private readonly uniforms: GPUBuffer;
-  private readonly uniformWords = new Uint32Array((SLOT / 4) * SLOTS);
-  private readonly uniformFloats = new Float32Array(this.uniformWords.buffer);
-  private readonly uniformLayout: GPUBindGroupLayout;
-  private readonly uniformGroup: GPUBindGroup;
-  private readonly shaders = new Map<string, Shader>();
-  private readonly pipelines = new Map<string, Pipeline>();
-  private readonly bindGroups = new Map<string, GPUBindGroup>();
-  private readonly staging: GPUBuffer[] = [];
 
   constructor(
-    readonly device: GPUDevice,
-    options: { readonly maxArrayBytes: number; readonly software: boolean; readonly onLost?: (error: NacreError) => void },
+    private readonly device: GPUDevice,
+    options: RecorderOptions,
   ) {
     this.watch = new ErrorWatch(device, options.onLost);
     this.pool = new BufferPool(device, options.maxArrayBytes);
-    this.maxSlots = options.software ? SOFTWARE_SLOTS : SLOTS;
-    this.uniforms = device.createBuffer({ size: SLOT * SLOTS, usage: 0x40 | 0x08, label: 'parameters' }); // UNIFORM | COPY_DST
-    this.uniformLayout = device.createBindGroupLayout({
-      entries: [{ binding: 0, visibility: 4, buffer: { type: 'uniform', hasDynamicOffset: true, minBindingSize: SLOT } }], // COMPUTE
-    });
-    this.uniformGroup = device.createBindGroup({
-      layout: this.uniformLayout,
-      entries: [{ binding: 0, resource: { buffer: this.uniforms, size: SLOT } }],
-    });
+    this.parameters = new ParameterBlock(device, options.software ? SOFTWARE_DISPATCHES : undefined);
+    this.pipelines = new Pipelines(device, this.parameters.layout);
   }
 
   /** A new array; zeroed unless `dirty` (its first use overwrites it). */
@@ -83,15 +67,24 @@ export class Recorder {
       this.endPass().clearBuffer(block.buffer);
       block.usedIn = this.submission;
     }
-    return { type, length, label, owner: this, block };
+    return { type, length, label, owner: this, block, indices: type === 'u32' ? new Uint32Array(length) : undefined };
   }
 
   upload(data: Float32Array | Uint32Array, label: string): GpuArray {
     this.watch.throwIfLost();
-    const type = data instanceof Float32Array ? 'f32' : 'u32';
     const { block } = this.pool.take(data.byteLength, label, this.submission);
     this.writeBytes(block, 0, data);
-    return { type, length: data.length, label, owner: this, block };
+    const shape = { length: data.length, label, owner: this, block };
+    if (data instanceof Float32Array) return { ...shape, type: 'f32', indices: undefined };
+    return { ...shape, type: 'u32', indices: data.slice() };
+  }
+
+  /** Like `upload` for words that no kernel takes for indices, such as packed weights: without the host's copy. */
+  uploadWords(data: Uint32Array, label: string): GpuArray {
+    this.watch.throwIfLost();
+    const { block } = this.pool.take(data.byteLength, label, this.submission);
+    this.writeBytes(block, 0, data);
+    return { type: 'u32', length: data.length, label, owner: this, block, indices: undefined };
   }
 
   write(array: DeviceArray, data: Float32Array | Uint32Array, offset: number): void {
@@ -100,9 +93,17 @@ export class Recorder {
     // Queue writes happen before the commands still being recorded.
     if (block.usedIn === this.submission) this.submit();
     this.writeBytes(block, offset * 4, data);
+    this.own(array).indices?.set(data, offset);
   }
 
-  clear(array: DeviceArray, offset: number, length: number): void {
+  fill(array: DeviceArray, value: number, offset: number, length: number): void {
+    const bits = array.type === 'u32' ? value >>> 0 : new Uint32Array(Float32Array.of(value).buffer)[0]!;
+    this.own(array).indices?.fill(value, offset, offset + length);
+    if (bits !== 0) {
+      const workgroups = this.grid(Math.ceil(length / 64));
+      this.dispatch('fill', { arrays: { values: array }, params: { offset, length, bits }, workgroups });
+      return;
+    }
     this.watch.throwIfLost();
     const block = this.blockOf(array);
     block.usedIn = this.submission;
@@ -110,9 +111,16 @@ export class Recorder {
   }
 
   free(array: DeviceArray): void {
-    const own = this.own(array);
-    this.pool.release(this.blockOf(own), this.submission);
-    own.block = undefined;
+    this.pool.release(this.blockOf(array), this.submission);
+    this.own(array).block = undefined;
+  }
+
+  /** What the host wrote into a u32 array. */
+  indicesOf(array: DeviceArray): Uint32Array {
+    this.blockOf(array);
+    const { indices } = this.own(array);
+    if (!indices) throw new NacreError('bad-dispatch', `Array ${array.label} does not hold indices.`, DEFECT);
+    return indices;
   }
 
   /** Runs `kernel` over `workgroups`. Arrays, parameters and constants are named as in the shader. */
@@ -120,17 +128,16 @@ export class Recorder {
     this.watch.throwIfLost();
     const [x, y = 1, z = 1] = call.workgroups;
     if (x * y * z === 0) return;
-    const shader = this.shader(kernel, call.format);
+    const shader = this.pipelines.shader(kernel, call.format);
     const blocks = shader.bindings.map((binding) => this.blockOf(named(kernel, call.arrays, binding.name)));
-    const pipeline = this.pipeline(kernel, call, shader, blocks);
-    if (this.slots === this.maxSlots) this.submit();
-    const offset = this.slots++ * SLOT;
-    this.writeParams(kernel, shader, call.params, offset / 4);
-    const group = this.bindGroup(pipeline, shader, blocks);
+    const values = shader.params.map((param) => named(kernel, call.params, param.name));
+    const { pipeline, group } = this.pipelines.bind({ kernel, format: call.format, constants: call.constants }, shader, blocks);
+    if (this.parameters.full) this.submit();
     for (const block of blocks) block.usedIn = this.submission;
+    const offset = this.parameters.add(shader, values);
     const pass = this.computePass();
-    pass.setPipeline(pipeline.pipeline);
-    pass.setBindGroup(0, this.uniformGroup, [offset]);
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, this.parameters.group, [offset]);
     pass.setBindGroup(1, group);
     pass.dispatchWorkgroups(x, y, z);
   }
@@ -138,18 +145,18 @@ export class Recorder {
   /** Workgroup counts that cover `items` workgroups of one item each, as the kernels' `y · width + x` numbers them. */
   grid(items: number): [number, number] {
     const limit = this.device.limits.maxComputeWorkgroupsPerDimension;
-    if (items <= limit) return [items, 1];
-    const height = Math.ceil(items / limit);
+    const height = Math.max(1, Math.ceil(items / limit));
     return [Math.ceil(items / height), height];
   }
 
   async read(array: DeviceArray, offset: number, length: number): Promise<Float32Array | Uint32Array> {
     this.watch.throwIfLost();
+    const block = this.blockOf(array);
+    const View = array.type === 'f32' ? Float32Array : Uint32Array;
     if (length === 0) {
       await this.settle();
-      return array.type === 'f32' ? new Float32Array(0) : new Uint32Array(0);
+      return new View(0);
     }
-    const block = this.blockOf(array);
     const bytes = length * 4;
     const staging = this.takeStaging(bytes);
     this.endPass().copyBufferToBuffer(block.buffer, offset * 4, staging, 0, bytes);
@@ -163,7 +170,7 @@ export class Recorder {
     const copy = staging.getMappedRange(0, bytes).slice(0);
     staging.unmap();
     this.staging.push(staging);
-    return array.type === 'f32' ? new Float32Array(copy) : new Uint32Array(copy);
+    return new View(copy);
   }
 
   async settle(): Promise<void> {
@@ -175,7 +182,7 @@ export class Recorder {
   destroy(): void {
     this.watch.expectLoss();
     this.pool.destroy();
-    this.uniforms.destroy();
+    this.parameters.destroy();
     for (const buffer of this.staging) buffer.destroy();
     this.device.destroy();
   }
@@ -183,10 +190,9 @@ export class Recorder {
   private submit(): void {
     if (!this.encoder) return;
     const encoder = this.endPass();
-    if (this.slots > 0) this.device.queue.writeBuffer(this.uniforms, 0, this.uniformWords, 0, (this.slots * SLOT) / 4);
+    this.parameters.flush();
     this.device.queue.submit([encoder.finish()]);
     this.encoder = undefined;
-    this.slots = 0;
     this.submission++;
   }
 
@@ -210,61 +216,6 @@ export class Recorder {
     }
   }
 
-  private writeParams(kernel: KernelName, shader: Shader, params: Readonly<Record<string, number>>, at: number): void {
-    shader.params.forEach(({ name, type }, i) => {
-      const value = named(kernel, params, name);
-      if (type === 'f32') this.uniformFloats[at + i] = value;
-      else this.uniformWords[at + i] = value;
-    });
-  }
-
-  private shader(kernel: KernelName, format: WeightFormat | undefined): Shader {
-    const key = `${kernel} ${format ?? ''}`;
-    let shader = this.shaders.get(key);
-    if (!shader) {
-      shader = composeShader(kernel, format);
-      this.shaders.set(key, shader);
-    }
-    return shader;
-  }
-
-  private pipeline(kernel: KernelName, call: Dispatch, shader: Shader, blocks: readonly Block[]): Pipeline {
-    const renamed = sharedNames(shader, blocks);
-    const key = `${kernel} ${call.format ?? ''} ${JSON.stringify(call.constants ?? {})} ${[...renamed].join()}`;
-    const found = this.pipelines.get(key);
-    if (found) return found;
-    const variant = shareBindings(shader, renamed);
-    const layout = this.device.createBindGroupLayout({
-      entries: variant.bindings.map(({ index, writes }) => ({
-        binding: index,
-        visibility: 4, // COMPUTE
-        buffer: { type: writes ? 'storage' : 'read-only-storage' },
-      })),
-    });
-    const pipeline = this.device.createComputePipeline({
-      label: key,
-      layout: this.device.createPipelineLayout({ bindGroupLayouts: [this.uniformLayout, layout] }),
-      compute: { module: this.device.createShaderModule({ code: variant.code, label: key }), constants: { ...call.constants } },
-    });
-    const made = { pipeline, layout, shader: variant, key };
-    this.pipelines.set(key, made);
-    return made;
-  }
-
-  private bindGroup(pipeline: Pipeline, shader: Shader, blocks: readonly Block[]): GPUBindGroup {
-    const key = `${pipeline.key} ${blocks.map((block) => block.id).join()}`;
-    const found = this.bindGroups.get(key);
-    if (found) return found;
-    if (this.bindGroups.size >= MAX_BIND_GROUPS) this.bindGroups.clear();
-    const kept = new Set(pipeline.shader.bindings.map((binding) => binding.index));
-    const entries = shader.bindings.flatMap((binding, i) =>
-      kept.has(binding.index) ? [{ binding: binding.index, resource: { buffer: blocks[i]!.buffer } }] : [],
-    );
-    const made = this.device.createBindGroup({ layout: pipeline.layout, entries });
-    this.bindGroups.set(key, made);
-    return made;
-  }
-
   private takeStaging(bytes: number): GPUBuffer {
     const at = this.staging.findIndex((buffer) => buffer.size >= bytes);
     if (at >= 0) return this.staging.splice(at, 1)[0]!;
@@ -284,23 +235,6 @@ export class Recorder {
     if (!block) throw new NacreError('array-freed', `Array ${array.label} was freed.`, DEFECT);
     return block;
   }
-}
-
-/** Names that share a buffer which the kernel writes, mapped to the name that keeps its binding. */
-function sharedNames(shader: Shader, blocks: readonly Block[]): Map<string, string> {
-  const renamed = new Map<string, string>();
-  const written = new Map<number, string>();
-  shader.bindings.forEach((binding, i) => {
-    if (!binding.writes) return;
-    const kept = written.get(blocks[i]!.id);
-    if (kept === undefined) written.set(blocks[i]!.id, binding.name);
-    else renamed.set(binding.name, kept);
-  });
-  shader.bindings.forEach((binding, i) => {
-    const kept = written.get(blocks[i]!.id);
-    if (!binding.writes && kept !== undefined) renamed.set(binding.name, kept);
-  });
-  return renamed;
 }
 
 function named<T>(kernel: string, values: Readonly<Record<string, T>>, name: string): T {
