@@ -35,6 +35,14 @@ export function checkStrided(where: string, name: string, view: B.Strided, rows:
 }
 
 /**
+ * No output is also an input: a GPU forbids it, so the CPU backend refuses it as well. (Where an operation works in place
+ * its arguments say so and it does not come here.)
+ */
+function checkApart(where: string, outputs: readonly B.DeviceArray[], inputs: readonly (B.DeviceArray | undefined)[]): void {
+  for (const output of outputs) if (inputs.includes(output)) throw badShape(where, `${output.label} is an output and an input`);
+}
+
+/**
  * Index data on the host: every one of the first `count` indices is below `limit`.
  * @throws {NacreError} `index-out-of-range`
  */
@@ -99,6 +107,7 @@ export function checkEmbedBackward(a: B.EmbedBackwardArgs): void {
   checkArray(where, 'dTable', a.dTable, 'f32', a.vocab * a.dim);
   checkArray(where, 'dOut', a.dOut, 'f32', a.rows * a.dim);
   checkArray(where, 'ids', a.ids, 'u32', a.rows);
+  checkApart(where, [a.dTable], [a.dOut]);
 }
 
 export function checkRmsNorm(a: B.RmsNormArgs): void {
@@ -109,6 +118,7 @@ export function checkRmsNorm(a: B.RmsNormArgs): void {
   checkStrided(where, 'out', a.out, a.rows, a.groups * a.dim, true);
   checkStrided(where, 'x', a.x, a.rows, a.groups * a.dim);
   checkArray(where, 'weight', a.weight, 'f32', a.dim);
+  checkApart(where, [a.out.array], [a.x.array, a.weight]);
 }
 
 export function checkRmsNormBackward(a: B.RmsNormBackwardArgs): void {
@@ -122,6 +132,7 @@ export function checkRmsNormBackward(a: B.RmsNormBackwardArgs): void {
   checkStrided(where, 'x', a.x, a.rows, width);
   checkArray(where, 'dWeight', a.dWeight, 'f32', a.dim);
   checkArray(where, 'weight', a.weight, 'f32', a.dim);
+  checkApart(where, [a.dx.array, a.dWeight], [a.dOut.array, a.x.array, a.weight]);
 }
 
 export function checkRope(a: B.RopeArgs): void {
@@ -133,6 +144,7 @@ export function checkRope(a: B.RopeArgs): void {
   checkArray('rope', 'cos', a.cos, 'f32', 0);
   checkArray('rope', 'sin', a.sin, 'f32', a.cos.length);
   checkArray('rope', 'positions', a.positions, 'u32', a.rows);
+  checkApart('rope', [a.x.array], [a.cos, a.sin]);
 }
 
 export function checkLinear(a: B.LinearArgs): void {
@@ -140,6 +152,7 @@ export function checkLinear(a: B.LinearArgs): void {
   checkArray('linear', 'out', a.out, 'f32', a.rows * a.w.rows);
   checkArray('linear', 'x', a.x, 'f32', a.rows * a.w.cols);
   if (a.bias) checkArray('linear', 'bias', a.bias, 'f32', a.w.rows);
+  checkApart('linear', [a.out], [a.x, a.bias]);
 }
 
 export function checkLinearBackwardInput(a: B.LinearBackwardInputArgs): void {
@@ -147,6 +160,7 @@ export function checkLinearBackwardInput(a: B.LinearBackwardInputArgs): void {
   checkCount(where, 'rows', a.rows);
   checkArray(where, 'dx', a.dx, 'f32', a.rows * a.w.cols);
   checkArray(where, 'dOut', a.dOut, 'f32', a.rows * a.w.rows);
+  checkApart(where, [a.dx], [a.dOut]);
 }
 
 export function checkLinearBackwardWeight(a: B.LinearBackwardWeightArgs): void {
@@ -158,6 +172,7 @@ export function checkLinearBackwardWeight(a: B.LinearBackwardWeightArgs): void {
   checkArray(where, 'dOut', a.dOut, 'f32', a.rows * a.n);
   checkArray(where, 'x', a.x, 'f32', a.rows * a.k);
   if (a.dBias) checkArray(where, 'dBias', a.dBias, 'f32', a.n);
+  checkApart(where, a.dBias ? [a.dw, a.dBias] : [a.dw], [a.dOut, a.x]);
 }
 
 type Heads = Pick<B.AttentionArgs, 'rows' | 'heads' | 'kvHeads' | 'headDim' | 'spans' | 'out' | 'q'>;
@@ -176,6 +191,7 @@ export function checkAttention(a: B.AttentionArgs): void {
   checkHeads('attention', a);
   checkStrided('attention', 'k', a.k, 0, a.kvHeads * a.headDim);
   checkStrided('attention', 'v', a.v, 0, a.kvHeads * a.headDim);
+  checkApart('attention', [a.out], [a.q.array, a.k.array, a.v.array]);
 }
 
 export function checkAttentionBackward(a: B.AttentionBackwardArgs): void {
@@ -189,6 +205,7 @@ export function checkAttentionBackward(a: B.AttentionBackwardArgs): void {
   checkStrided(where, 'k', a.k, a.keyRows, width);
   checkStrided(where, 'v', a.v, a.keyRows, width);
   checkArray(where, 'dOut', a.dOut, 'f32', a.rows * a.heads * a.headDim);
+  checkApart(where, [a.dq.array, a.dk.array, a.dv.array], [a.dOut, a.out, a.q.array, a.k.array, a.v.array]);
 }
 
 export function checkSwiglu(a: B.SwigluArgs): void {
@@ -196,6 +213,7 @@ export function checkSwiglu(a: B.SwigluArgs): void {
   checkCount('swiglu', 'dim', a.dim, 1);
   checkArray('swiglu', 'out', a.out, 'f32', a.rows * a.dim);
   checkArray('swiglu', 'gateUp', a.gateUp, 'f32', a.rows * a.dim * 2);
+  checkApart('swiglu', [a.out], [a.gateUp]);
 }
 
 export function checkSwigluBackward(a: B.SwigluBackwardArgs): void {
@@ -205,6 +223,7 @@ export function checkSwigluBackward(a: B.SwigluBackwardArgs): void {
   checkArray(where, 'dGateUp', a.dGateUp, 'f32', a.rows * a.dim * 2);
   checkArray(where, 'dOut', a.dOut, 'f32', a.rows * a.dim);
   checkArray(where, 'gateUp', a.gateUp, 'f32', a.rows * a.dim * 2);
+  checkApart(where, [a.dGateUp], [a.dOut, a.gateUp]);
 }
 
 export function checkCopyRows(a: B.CopyRowsArgs): void {
@@ -226,6 +245,8 @@ export function checkCrossEntropy(a: B.CrossEntropyArgs): void {
   checkArray(where, 'logits', a.logits, 'f32', a.rows * a.vocab);
   checkArray(where, 'targets', a.targets, 'u32', a.rows);
   checkArray(where, 'weights', a.weights, 'f32', a.rows);
+  checkApart(where, [a.loss], [a.dLogits, a.logits, a.weights]);
+  checkApart(where, [a.dLogits], [a.weights]);
 }
 
 export function checkLayerLogits(a: B.LayerLogitArgs): void {
@@ -235,16 +256,19 @@ export function checkLayerLogits(a: B.LayerLogitArgs): void {
   checkArray(where, 'h', a.h, 'f32', 0);
   checkArray(where, 'hRows', a.hRows, 'u32', a.count);
   checkArray(where, 'tokens', a.tokens, 'u32', a.count);
+  checkApart(where, [a.out], [a.h]);
 }
 
 export function checkAdam(a: B.AdamArgs): void {
   checkCount('adam', 'length', a.length);
   checkCount('adam', 'step', a.step, 1);
   for (const name of ['param', 'grad', 'm', 'v'] as const) checkArray('adam', name, a[name], 'f32', a.length);
+  checkApart('adam', [a.param, a.m, a.v], [a.grad]);
 }
 
 export function checkSumSquares(out: B.DeviceArray, x: B.DeviceArray, length: number): void {
   checkCount('sumSquares', 'length', length);
   checkArray('sumSquares', 'out', out, 'f32', 1);
   checkArray('sumSquares', 'x', x, 'f32', length);
+  checkApart('sumSquares', [out], [x]);
 }
