@@ -11,9 +11,11 @@ export interface RenderOptions {
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-/** How messages become the text a model was trained on. The text holds the special tokens: encode it with `addSpecial: false`. */
+/** How messages become the text a model was trained on. */
 export interface ChatTemplate {
   readonly source: 'jinja' | 'conv_template' | 'plain';
+  /** Whether the tokenizer must add special tokens to the text of a whole conversation; most templates write them themselves. */
+  readonly addSpecial: boolean;
   render(messages: readonly Message[], options: RenderOptions): string;
 }
 
@@ -30,6 +32,7 @@ export function jinjaTemplate(source: string, tokens: TemplateTokens = {}): Chat
   const template = guarded('does not parse', () => new Template(source.replace(/\bstrftime_now\b/g, 'fixed_date')));
   return {
     source: 'jinja',
+    addSpecial: false,
     render: (messages, options) =>
       guarded('cannot render these messages', () =>
         template.render({
@@ -79,6 +82,7 @@ export function convTemplate(conv: ConvTemplate, prefix = ''): ChatTemplate {
   const opening = (role: string): string => conv.roles[role] ?? role;
   return {
     source: 'conv_template',
+    addSpecial: false,
     render(messages, options) {
       const first = messages[0];
       const systemGiven = first?.role === 'system';
@@ -99,6 +103,7 @@ export function convTemplate(conv: ConvTemplate, prefix = ''): ChatTemplate {
 /** For base models that have no chat format: contents one below the other. */
 export const PLAIN_TEMPLATE: ChatTemplate = {
   source: 'plain',
+  addSpecial: true,
   render: (messages) => messages.map((message) => `${message.content}\n`).join(''),
 };
 
