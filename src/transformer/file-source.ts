@@ -139,7 +139,8 @@ async function collect(response: Response, onBytes: ((received: number) => void)
 
 /** Files a person picked or dropped. A common first folder of their relative paths is left out. */
 export function pickedFilesSource(files: readonly File[]): FileSource {
-  const paths = files.map((file) => (file.webkitRelativePath === '' ? file.name : file.webkitRelativePath));
+  // Empty for single files, and absent where files were not picked by a page (Node, some workers).
+  const paths = files.map((file) => file.webkitRelativePath || file.name);
   const first = paths[0]?.split('/')[0];
   const folder = paths.length > 0 && paths.every((path) => path.startsWith(`${first}/`)) ? `${first}/` : '';
   const byPath = new Map(files.map((file, index) => [paths[index].slice(folder.length), file]));
