@@ -99,7 +99,11 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
   cluster: {
     summary: 'HDBSCAN of the points in a file',
     positional: ['FILE.json'],
-    options: { 'min-cluster-size': text('smallest cluster (default 5)'), 'min-samples': text('neighbours that define density'), ...COMMON },
+    options: {
+      'min-cluster-size': text('smallest cluster (default 10)'),
+      'min-samples': text('neighbours that make a point dense (default 5)'),
+      ...COMMON,
+    },
   },
   routes: { summary: 'routes and duplicates of recorded trajectories', positional: ['FILE'], options: COMMON },
   play: {

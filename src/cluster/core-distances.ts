@@ -1,4 +1,4 @@
-import { boundFor, distance, LEAD, type SearchSpace } from './search-space.ts';
+import { boundFor, distance, LEAD, type SearchSpace, squaredGap, squaredLead } from './search-space.ts';
 
 export interface CoreDistances {
   /** Distance to the k-th nearest other point: what the fit uses. */
@@ -7,12 +7,12 @@ export interface CoreDistances {
   readonly prediction: Float64Array;
 }
 
-/** Pairs looked at between two reports of progress. */
+/** Pairs that may be looked at between two reports of progress. */
 const PAIRS_A_SLICE = 1_000_000;
 
 /**
  * Both core distances of every point (Campello et al. 2013, definition 3) in one pass over its nearest neighbours.
- * Points are visited along the first principal axis, outwards from each point until the gap alone exceeds its k-th distance.
+ * A point looks through the blocks nearest to its own first, and stops when the next is farther than its k-th neighbour.
  * O(n²·d) time at worst, O(n + k) memory beside the result. Yields the share done.
  * @param k 1 … n−1; a space of fewer than two points has core distances 0.
  */
@@ -20,74 +20,81 @@ export function* coreDistances(space: SearchSpace, k: number): Generator<number,
   const n = space.points.rows;
   const cores = { fit: new Float64Array(n), prediction: new Float64Array(n) };
   if (n < 2) return cores;
-  const line = sortAlongFirstAxis(space);
-  const rowsASlice = Math.max(1, Math.floor(PAIRS_A_SLICE / n));
-  for (let from = 0; from < n; from += rowsASlice) {
-    coresOf(space, line, k, from, Math.min(n, from + rowsASlice), cores);
-    yield Math.min(1, (from + rowsASlice) / n);
+  const search = new NeighbourSearch(space, k);
+  let pairs = 0;
+  for (let block = 0; block < space.starts.length - 1; block++) {
+    const from = space.starts[block]!;
+    const to = space.starts[block + 1]!;
+    search.enter(block);
+    for (let position = from; position < to; position++) {
+      const nearest = search.nearest(position);
+      const point = space.order[position]!;
+      cores.fit[point] = nearest[k - 1]!;
+      cores.prediction[point] = k > 1 ? nearest[k - 2]! : 0;
+    }
+    pairs += (to - from) * n;
+    if (pairs < PAIRS_A_SLICE) continue;
+    pairs = 0;
+    yield to / n;
   }
   return cores;
 }
 
-interface Line {
-  readonly order: Int32Array;
-  /** The lead coordinates in that order. */
-  readonly lead: Float64Array;
-}
+class NeighbourSearch {
+  private readonly space: SearchSpace;
+  private readonly found: Float64Array;
+  private readonly gap: Float64Array;
+  private readonly blocks: Int32Array;
+  private bound = 0;
 
-function sortAlongFirstAxis({ points, lead }: SearchSpace): Line {
-  const order = Int32Array.from({ length: points.rows }, (_, i) => i).sort((a, b) => lead[a * LEAD]! - lead[b * LEAD]! || a - b);
-  const sorted = new Float64Array(lead.length);
-  order.forEach((point, position) => {
-    sorted.set(lead.subarray(point * LEAD, (point + 1) * LEAD), position * LEAD);
-  });
-  return { order, lead: sorted };
-}
+  constructor(space: SearchSpace, k: number) {
+    const count = space.starts.length - 1;
+    this.space = space;
+    this.found = new Float64Array(k);
+    this.gap = new Float64Array(count);
+    this.blocks = Int32Array.from({ length: count }, (_, block) => block);
+  }
 
-function coresOf(space: SearchSpace, line: Line, k: number, from: number, to: number, cores: CoreDistances): void {
-  const { points, margin } = space;
-  const { order, lead } = line;
-  const { data, columns: d, rows: n } = points;
-  const nearest = new Float64Array(k);
-  for (let position = from; position < to; position++) {
-    const point = order[position]!;
-    const at = position * LEAD;
-    const a0 = lead[at]!;
-    const a1 = lead[at + 1]!;
-    const a2 = lead[at + 2]!;
-    const a3 = lead[at + 3]!;
-    nearest.fill(Number.POSITIVE_INFINITY);
-    let bound = Number.POSITIVE_INFINITY;
-    let low = position - 1;
-    let high = position + 1;
-    let below = low >= 0 ? a0 - lead[low * LEAD]! : Number.POSITIVE_INFINITY;
-    let above = high < n ? lead[high * LEAD]! - a0 : Number.POSITIVE_INFINITY;
-    while (below !== Number.POSITIVE_INFINITY || above !== Number.POSITIVE_INFINITY) {
-      let other: number;
-      let gap: number;
-      if (above <= below) {
-        other = high++;
-        gap = above;
-        above = high < n ? lead[high * LEAD]! - a0 : Number.POSITIVE_INFINITY;
-      } else {
-        other = low--;
-        gap = below;
-        below = low >= 0 ? a0 - lead[low * LEAD]! : Number.POSITIVE_INFINITY;
-      }
-      if (gap * gap > bound) break;
-      const b = other * LEAD;
-      const x1 = lead[b + 1]! - a1;
-      const x2 = lead[b + 2]! - a2;
-      const x3 = lead[b + 3]! - a3;
-      if (gap * gap + x1 * x1 + x2 * x2 + x3 * x3 > bound) continue;
-      const measured = distance(data, point * d, data, order[other]! * d, d);
-      if (measured < nearest[k - 1]!) {
-        insertSorted(nearest, measured);
-        bound = boundFor(nearest[k - 1]!, margin);
-      }
+  /** Sorts all blocks by their gap to `block`, itself first. */
+  enter(block: number): void {
+    const { boxes } = this.space;
+    const at = block * 2 * LEAD;
+    const low = boxes.subarray(at, at + LEAD);
+    const high = boxes.subarray(at + LEAD, at + 2 * LEAD);
+    const { gap } = this;
+    for (let other = 0; other < gap.length; other++) gap[other] = squaredGap(low, high, boxes, other);
+    gap[block] = -1;
+    this.blocks.sort((a, b) => gap[a]! - gap[b]! || a - b);
+  }
+
+  /** Distances to the k nearest other points, ascending, of a point in the entered block. Overwritten by the next call. */
+  nearest(position: number): Float64Array {
+    const { lead, boxes } = this.space;
+    const own = lead.subarray(position * LEAD, (position + 1) * LEAD);
+    this.found.fill(Number.POSITIVE_INFINITY);
+    this.bound = Number.POSITIVE_INFINITY;
+    for (const block of this.blocks) {
+      if (this.gap[block]! > this.bound) break;
+      if (squaredGap(own, own, boxes, block) <= this.bound) this.scan(position, block);
     }
-    cores.fit[point] = nearest[k - 1]!;
-    cores.prediction[point] = k > 1 ? nearest[k - 2]! : 0;
+    return this.found;
+  }
+
+  private scan(position: number, block: number): void {
+    const { placed, lead, starts, margin, points } = this.space;
+    const { columns: d } = points;
+    const { found } = this;
+    const last = found.length - 1;
+    const end = starts[block + 1]!;
+    let bound = this.bound;
+    for (let other = starts[block]!; other < end; other++) {
+      if (squaredLead(lead, position * LEAD, lead, other * LEAD) > bound || other === position) continue;
+      const measured = distance(placed, position * d, placed, other * d, d);
+      if (measured >= found[last]!) continue;
+      insertSorted(found, measured);
+      bound = boundFor(found[last]!, margin);
+    }
+    this.bound = bound;
   }
 }
 

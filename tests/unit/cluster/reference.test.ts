@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CENTROID_KINDS } from '../../../src/cluster/centroids.ts';
-import { centroidsOf, fitSync } from '../../../src/cluster/fit.ts';
+import { centroidsOf, hdbscanSync } from '../../../src/cluster/hdbscan.ts';
 import { toRows } from '../../../src/cluster/matrix.ts';
 import { predict } from '../../../src/cluster/predict.ts';
 import { sharedPath } from '../../shared.ts';
@@ -50,7 +50,7 @@ describe.skipIf(folder === undefined)('against the reference implementation', ()
       if (run.canonical === undefined) continue;
       const { minClusterSize, minSamples, canonical } = run;
       it(`${set.name} (${minClusterSize}, ${minSamples})`, () => {
-        const fitted = fitSync(set.points, { minClusterSize, minSamples });
+        const fitted = hdbscanSync(set.points, { minClusterSize, minSamples });
         expect(Array.from(fitted.labels)).toEqual(canonical.labels);
         expectClose(Array.from(fitted.probabilities), canonical.probabilities, 'probabilities');
         expect(fitted.clusters.map((cluster) => cluster.id)).toEqual(canonical.selectedClusterIds);

@@ -22,7 +22,8 @@ const NEIGHBOURS_SHARE = 0.5;
  * @throws {NacreError} for ragged, non-numeric or non-finite points (`toMatrix`) and settings out of range; rejects with the
  * signal's reason when cancelled.
  */
-export async function fit(points: Points, options: FitOptions = {}, { onProgress, signal }: FitControl = {}): Promise<Clustering> {
+export async function hdbscan(points: Points, options: FitOptions & FitControl = {}): Promise<Clustering> {
+  const { onProgress, signal } = options;
   signal?.throwIfAborted();
   const breather = new Breather();
   const steps = fitSteps(points, options);
@@ -34,14 +35,14 @@ export async function fit(points: Points, options: FitOptions = {}, { onProgress
   }
 }
 
-/** `fit` in one go, for small inputs: does not give the thread back. */
-export function fitSync(points: Points, options: FitOptions = {}): Clustering {
+/** `hdbscan` in one go, for small inputs: does not give the thread back. */
+export function hdbscanSync(points: Points, options: FitOptions = {}): Clustering {
   const steps = fitSteps(points, options);
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
 /** The fit as a generator of its progress. */
-export function* fitSteps(given: Points, options: FitOptions): Generator<FitProgress, Clustering> {
+function* fitSteps(given: Points, options: FitOptions): Generator<FitProgress, Clustering> {
   const minClusterSize = wholeNumber(options.minClusterSize ?? 10, 'min cluster size', 2);
   const minSamples = wholeNumber(options.minSamples ?? 5, 'min samples', 1);
   const points = toMatrix(given, 'points');
