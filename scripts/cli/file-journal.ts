@@ -74,5 +74,9 @@ function parseLine(line: string, path: string, number: number): { key: string; v
 }
 
 function broken(path: string, line: number, why: string): NacreError {
-  return new NacreError('journal-invalid', `${path}, line ${line} cannot be read: ${why}.`, 'Delete that line (its unit is computed again), or start with an empty folder.');
+  return new NacreError(
+    'journal-invalid',
+    `${path}, line ${line} cannot be read: ${why}.`,
+    'Delete that line (its unit is computed again), or start with an empty folder.',
+  );
 }
