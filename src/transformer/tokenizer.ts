@@ -14,8 +14,14 @@ const TOKENIZER_JSON = v.looseObject({
   pre_tokenizer: PART,
   post_processor: PART,
   decoder: PART,
-  model: v.looseObject({ vocab: v.union([v.record(v.string(), v.number()), v.array(v.unknown())]) }),
+  // Kept by reference: valibot's `record` would copy without the words "constructor" and "prototype", which vocabularies hold.
+  model: v.looseObject({ vocab: v.custom<object>(isVocabulary, 'must map tokens to ids, or list them') }),
 });
+
+function isVocabulary(value: unknown): boolean {
+  if (Array.isArray(value)) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).every((id) => Number.isSafeInteger(id) && (id as number) >= 0);
+}
 
 /** A special token is written as its text or as an object with its matching rules. */
 const SPECIAL_TOKEN = v.nullish(v.union([v.string(), v.looseObject({ content: v.string() })]));

@@ -51,6 +51,15 @@ describe('Tokenizer', () => {
     expect(() => tokenizer.decode([1.5])).toThrow(/1\.5 is not a token id/);
   });
 
+  it('knows words that are also names of object members', () => {
+    const vocab = '{"constructor": 0, "prototype": 1, "__proto__": 2, "toString": 3}';
+    const odd = Tokenizer.fromJson(
+      `{"pre_tokenizer": {"type": "WhitespaceSplit"}, "model": {"type": "BPE", "vocab": ${vocab}, "merges": [], "ignore_merges": true}}`,
+    );
+    expect(odd.encode('toString constructor __proto__ prototype')).toEqual([3, 0, 2, 1]);
+    expect([0, 1, 2, 3].map((id) => odd.tokenText(id))).toEqual(['constructor', 'prototype', '__proto__', 'toString']);
+  });
+
   it('knows names, ids and its size', () => {
     expect(tokenizer.tokenText(10)).toBe('▁low');
     expect(tokenizer.idOf('▁low')).toBe(10);
