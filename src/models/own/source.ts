@@ -2,12 +2,22 @@ import * as v from 'valibot';
 import { NacreError } from '../../core/errors.ts';
 import { type ChatTemplate, convTemplate, jinjaTemplate, PLAIN_TEMPLATE } from '../../transformer/chat-template.ts';
 import { countParameters } from '../../transformer/device-weights.ts';
-import { type FileSource, type ReadOptions, readText, readTextIfPresent, urlSource } from '../../transformer/file-source.ts';
+import {
+  directorySource,
+  type FileSource,
+  memorySource,
+  pickedFilesSource,
+  type ReadOptions,
+  readText,
+  readTextIfPresent,
+  urlSource,
+} from '../../transformer/file-source.ts';
 import { parseJson, validate } from '../../transformer/json.ts';
 import type { ChatConfig, SamplingDefaults } from '../../transformer/mlc/config.ts';
 import { type MlcOptions, readMlc } from '../../transformer/mlc/read.ts';
 import { Tokenizer } from '../../transformer/tokenizer.ts';
 import type { DecoderWeights } from '../../transformer/weights.ts';
+import { filesUrl, webllmCacheSource } from './webllm-cache.ts';
 
 /** Models that come with the program, in `models/<id>/` beside the page. */
 export const SHIPPED_MODELS = ['nacre-tiny'] as const;
@@ -17,9 +27,49 @@ export function isShipped(id: string): id is ShippedModel {
   return SHIPPED_MODELS.some((shipped) => shipped === id);
 }
 
-/** The files of a shipped model. @param base address of the page's folder, e.g. `document.baseURI`. */
-export function shippedSource(id: ShippedModel, base: string): FileSource {
-  return urlSource(new URL(`models/${id}/`, base));
+/** Where a model's files are. Plain data that can be posted to a worker. */
+export type ModelSource =
+  | { readonly kind: 'shipped'; readonly id: ShippedModel }
+  /** The address of a folder in MLC format. */
+  | { readonly kind: 'url'; readonly url: string }
+  /** The same, as WebLLM has stored it in this browser. */
+  | { readonly kind: 'webllm'; readonly url: string }
+  | { readonly kind: 'directory'; readonly handle: FileSystemDirectoryHandle }
+  | { readonly kind: 'files'; readonly id: string; readonly files: readonly File[] }
+  | { readonly kind: 'memory'; readonly id: string; readonly files: ReadonlyMap<string, Uint8Array> };
+
+export interface OpenedSource {
+  readonly id: string;
+  readonly source: FileSource;
+}
+
+/** @param base address of the page's folder (`document.baseURI`), below which shipped models lie. */
+export function openSource(model: ModelSource, base: string): OpenedSource {
+  switch (model.kind) {
+    case 'shipped':
+      return { id: model.id, source: urlSource(new URL(`models/${model.id}/`, base)) };
+    case 'url':
+      return { id: modelName(model.url), source: urlSource(folderUrl(new URL(model.url, base))) };
+    case 'webllm':
+      return { id: modelName(model.url), source: webllmCacheSource(model.url) };
+    case 'directory':
+      return { id: model.handle.name, source: directorySource(model.handle) };
+    case 'files':
+      return { id: model.id, source: pickedFilesSource(model.files) };
+    case 'memory':
+      return { id: model.id, source: memorySource(model.id, model.files) };
+  }
+}
+
+/** A model's page on Hugging Face stands for the files of its main branch. */
+function folderUrl(url: URL): string {
+  return url.hostname === 'huggingface.co' ? filesUrl(url.href) : url.href;
+}
+
+/** The last part of an address that names a model: not `resolve/main`. */
+function modelName(url: string): string {
+  const path = url.replace(/[?#].*$/, '').replace(/\/resolve\/[^/]+\/?$/, '');
+  return path.split('/').findLast((part) => part !== '') ?? url;
 }
 
 /** A model in memory, ready to be put on a backend. */

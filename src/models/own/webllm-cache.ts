@@ -37,8 +37,8 @@ export async function webllmCachedModels(storage: CacheStorage = browserCaches()
   return urls.map((url) => url.slice(0, -ending.length).replace(/\/resolve\/main$/, ''));
 }
 
-/** Files on Hugging Face lie below `resolve/<revision>/`; addresses that name a revision are used as they are. */
-function filesUrl(modelUrl: string): string {
+/** The address of a model's folder. Files on Hugging Face lie below `resolve/<revision>/`; addresses that name a revision are used as they are. */
+export function filesUrl(modelUrl: string): string {
   const clean = modelUrl.replace(/\/+$/, '');
   return clean.includes('/resolve/') ? `${clean}/` : `${clean}/resolve/main/`;
 }
