@@ -11,7 +11,8 @@ export interface NodeWorkerConnection<T> extends Connection<T> {
  * The thread does not keep the process alive by itself.
  */
 export function startNodeWorker<T>(name: string): NodeWorkerConnection<T> {
-  const worker = new Worker(new URL(`../workers/${name}.ts`, import.meta.url), { execArgv: ['--import', 'tsx'] });
+  const entry = new URL(`../workers/${name}.ts`, import.meta.url).href;
+  const worker = new Worker(new URL('./worker-boot.mjs', import.meta.url), { execArgv: [], workerData: { entry } });
   const { remote, release } = connectService<T>(nodeEndpoint(worker));
   return {
     remote,

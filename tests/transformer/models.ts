@@ -1,5 +1,6 @@
 import { Random } from '../../src/core/random.ts';
 import type { MatrixSource } from '../../src/tensor/backend.ts';
+import type { TrainBatch } from '../../src/transformer/train-batch.ts';
 import type { Architecture, DecoderConfig, DecoderWeights } from '../../src/transformer/weights.ts';
 
 /** Tiny random decoders with odd sizes. */
@@ -60,4 +61,21 @@ export function tinyWeights(config: DecoderConfig, seed = 1): DecoderWeights {
 export function randomTokens(length: number, vocab: number, key: string): number[] {
   const random = new Random(2, key);
   return Array.from({ length }, () => random.int(vocab));
+}
+
+/** A random packed batch: about a third of the rows are only context. */
+export function randomBatch(lengths: readonly number[], vocab: number, key: string): TrainBatch {
+  const rows = lengths.reduce((sum, n) => sum + n, 0);
+  const random = new Random(5, key);
+  const starts: number[] = [];
+  lengths.reduce((at, n) => {
+    starts.push(at);
+    return at + n;
+  }, 0);
+  return {
+    tokens: Uint32Array.from({ length: rows }, () => random.int(vocab)),
+    targets: Uint32Array.from({ length: rows }, () => random.int(vocab)),
+    weights: Float32Array.from({ length: rows }, () => (random.chance(0.3) ? 0 : 0.2 + random.next())),
+    sequenceStarts: Uint32Array.from(starts),
+  };
 }

@@ -1,3 +1,4 @@
+import type { TrainBatch } from '../../src/transformer/train-batch.ts';
 import type { DecoderWeights } from '../../src/transformer/weights.ts';
 
 /**
@@ -116,4 +117,38 @@ function rotate(x: readonly number[], position: number, config: DecoderWeights['
     const angle = position * frequency;
     return j < half ? value * Math.cos(angle) - x[j + half]! * Math.sin(angle) : value * Math.cos(angle) + x[j - half]! * Math.sin(angle);
   });
+}
+
+/** Every parameter array by the name it has in the flat order. */
+export function referenceParameters(weights: ReferenceWeights): Map<string, Float64Array> {
+  const all = new Map<string, Float64Array>([['embed', weights.embed]]);
+  weights.layers.forEach((layer, index) => {
+    for (const [part, array] of Object.entries(layer)) all.set(`layers.${index}.${part}`, array);
+  });
+  all.set('finalNorm', weights.finalNorm);
+  if (weights.unembed !== weights.embed) all.set('unembed', weights.unembed);
+  return all;
+}
+
+/** Sum over the rows of a packed batch of weight·(−ln p of the target), or of the clipped policy loss. */
+export function referenceLoss(config: DecoderWeights['config'], weights: ReferenceWeights, batch: TrainBatch): number {
+  const prefix = Array.from(batch.prefix ?? []);
+  let loss = 0;
+  batch.sequenceStarts.forEach((start, s) => {
+    const end = batch.sequenceStarts[s + 1] ?? batch.tokens.length;
+    const { logits } = referenceForward(config, weights, [...prefix, ...batch.tokens.subarray(start, end)]);
+    for (let row = start; row < end; row++) {
+      const scores = logits[prefix.length + row - start]!;
+      const top = Math.max(...scores);
+      const logprob = scores[batch.targets[row]!]! - top - Math.log(scores.reduce((sum, x) => sum + Math.exp(x - top), 0));
+      if (!batch.policy) loss -= batch.weights[row]! * logprob;
+      else {
+        const { advantages, behaviour, clip } = batch.policy;
+        const ratio = Math.exp(logprob - behaviour[row]!);
+        const bounded = Math.min(Math.max(ratio, 1 - clip), 1 + clip);
+        loss -= batch.weights[row]! * Math.min(ratio * advantages[row]!, bounded * advantages[row]!);
+      }
+    }
+  });
+  return loss;
 }
