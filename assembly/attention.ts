@@ -6,37 +6,22 @@
  * `scratch` holds, for each head of a key group, two rows of `room` numbers: softmax weights, then their gradients.
  */
 import { exp4 } from './exponential';
-import { addScaled, dot } from './vector';
-
-/** The largest of the first `count` numbers, in any order. */
-function largest(values: usize, count: i32): f32 {
-  let max: f32 = -Infinity;
-  let i = 0;
-  if (count >= 4) {
-    let maxes = v128.load(values);
-    for (i = 4; i + 4 <= count; i += 4) maxes = f32x4.pmax(maxes, v128.load(values + (i << 2)));
-    max = f32x4.extract_lane(maxes, 0);
-    max = Mathf.max(max, f32x4.extract_lane(maxes, 1));
-    max = Mathf.max(max, f32x4.extract_lane(maxes, 2));
-    max = Mathf.max(max, f32x4.extract_lane(maxes, 3));
-  }
-  for (; i < count; i++) max = Mathf.max(max, load<f32>(values + (i << 2)));
-  return max;
-}
+import { addScaled, dot, max4, sum4 } from './vector';
 
 /** Scores → softmax weights in place. Lanes past `count` in the last vector are scratch and become 0. */
 function softmax(values: usize, count: i32): void {
   for (let i = count; i & 3; i++) store<f32>(values + (i << 2), -Infinity);
-  const max = f32x4.splat(largest(values, count));
   const end = values + ((<usize>count) << 2);
+  let maxes = f32x4.splat(-Infinity);
+  for (let at = values; at < end; at += 16) maxes = f32x4.pmax(maxes, v128.load(at));
+  const max = max4(maxes);
   let sums = f32x4.splat(0);
   for (let at = values; at < end; at += 16) {
     const power = exp4(f32x4.sub(v128.load(at), max));
     sums = f32x4.add(sums, power);
     v128.store(at, power);
   }
-  const sum = f32x4.extract_lane(sums, 0) + f32x4.extract_lane(sums, 1) + (f32x4.extract_lane(sums, 2) + f32x4.extract_lane(sums, 3));
-  const inverse = f32x4.splat(1 / sum);
+  const inverse = f32x4.splat(1 / sum4(sums));
   for (let at = values; at < end; at += 16) v128.store(at, f32x4.mul(v128.load(at), inverse));
 }
 

@@ -12,13 +12,13 @@ export function exp4(x: v128): v128 {
   const n = f32x4.sub(rounded, f32x4.splat(ROUND));
   let r = f32x4.sub(clamped, f32x4.mul(n, f32x4.splat(0.693359375)));
   r = f32x4.sub(r, f32x4.mul(n, f32x4.splat(-2.1219444e-4)));
-  let p = f32x4.splat(1.98756915e-4);
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(1.3981999507e-3));
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(8.3334519073e-3));
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(4.1665795894e-2));
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(1.6666665459e-1));
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(5.0000001201e-1));
-  p = f32x4.add(f32x4.add(f32x4.mul(p, f32x4.mul(r, r)), r), f32x4.splat(1));
+  // Estrin's scheme: pairs of terms side by side, because the chain of dependent operations bounds the speed.
+  const r2 = f32x4.mul(r, r);
+  const low = f32x4.add(f32x4.mul(r, f32x4.splat(1.6666665459e-1)), f32x4.splat(5.0000001201e-1));
+  const middle = f32x4.add(f32x4.mul(r, f32x4.splat(8.3334519073e-3)), f32x4.splat(4.1665795894e-2));
+  const high = f32x4.add(f32x4.mul(r, f32x4.splat(1.98756915e-4)), f32x4.splat(1.3981999507e-3));
+  const upper = f32x4.add(f32x4.mul(f32x4.add(f32x4.mul(high, r2), middle), r2), low);
+  const p = f32x4.add(f32x4.mul(upper, r2), f32x4.add(r, f32x4.splat(1)));
   const scaled = i32x4.add(p, i32x4.shl(rounded, 23));
   return v128.andnot(scaled, f32x4.lt(x, f32x4.splat(-87.3)));
 }

@@ -1,6 +1,6 @@
 /** The loss, the optimiser and the gradient norm. */
 import { exp1, exp4 } from './exponential';
-import { sum4 } from './vector';
+import { max4, sum4 } from './vector';
 
 /** loss = weight·(logsumexp − logit of the target); dLogits = weight·(softmax − one-hot). dLogits may be logits. */
 export function crossEntropy(loss: usize, dLogits: usize, logits: usize, targets: usize, weights: usize, rows: i32, vocab: i32): void {
@@ -43,10 +43,7 @@ function rowMax(logits: usize, fours: usize, bytes: usize): f32 {
   let maxes = f32x4.splat(-Infinity);
   let at: usize = 0;
   for (; at < fours; at += 16) maxes = f32x4.pmax(maxes, v128.load(logits + at));
-  let max = Mathf.max(
-    Mathf.max(f32x4.extract_lane(maxes, 0), f32x4.extract_lane(maxes, 1)),
-    Mathf.max(f32x4.extract_lane(maxes, 2), f32x4.extract_lane(maxes, 3)),
-  );
+  let max = f32x4.extract_lane(max4(maxes), 0);
   for (; at < bytes; at += 4) max = Mathf.max(max, load<f32>(logits + at));
   return max;
 }

@@ -4,6 +4,12 @@ export function sum4(v: v128): f32 {
   return f32x4.extract_lane(v, 0) + f32x4.extract_lane(v, 2) + (f32x4.extract_lane(v, 1) + f32x4.extract_lane(v, 3));
 }
 
+/** The largest of four numbers, in every lane, without branches. */
+export function max4(v: v128): v128 {
+  const pairs = f32x4.pmax(v, v128.shuffle<f32>(v, v, 2, 3, 0, 1));
+  return f32x4.pmax(pairs, v128.shuffle<f32>(pairs, pairs, 1, 0, 3, 2));
+}
+
 export function dot(a: usize, b: usize, length: i32): f32 {
   let sums = f32x4.splat(0);
   const end = a + ((<usize>length) << 2);
