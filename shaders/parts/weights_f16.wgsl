@@ -7,15 +7,10 @@ fn weight(row: u32, col: u32) -> f32 {
   return select(pair.x, pair.y, (col & 1u) == 1u);
 }
 
-/** The 32 weights of a row from column `first`, zeros past the end of the row. */
-fn weight_segment(row: u32, first: u32) -> array<f32, 32> {
-  var values: array<f32, 32>;
+/** Four weights of a row from column `first` (a multiple of 4), zeros past the end of the row. */
+fn weight_quad(row: u32, first: u32) -> vec4f {
   let start = row * ((p.w_cols + 1u) / 2u) + first / 2u;
-  let count = min(32u, p.w_cols - first);
-  for (var i = 0u; i < 32u; i += 2u) {
-    let pair = unpack2x16float(w[start + i / 2u]);
-    values[i] = select(0.0, pair.x, i < count);
-    values[i + 1u] = select(0.0, pair.y, i + 1u < count);
-  }
-  return values;
+  let left = p.w_cols - first;
+  let values = vec4f(unpack2x16float(w[start]), unpack2x16float(w[start + 1u]));
+  return select(vec4f(0.0), values, vec4u(left) > vec4u(0u, 1u, 2u, 3u));
 }

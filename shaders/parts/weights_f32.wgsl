@@ -6,13 +6,9 @@ fn weight(row: u32, col: u32) -> f32 {
   return w[row * p.w_cols + col];
 }
 
-/** The 32 weights of a row from column `first`, zeros past the end of the row. */
-fn weight_segment(row: u32, first: u32) -> array<f32, 32> {
-  var values: array<f32, 32>;
+/** Four weights of a row from column `first` (a multiple of 4), zeros past the end of the row. */
+fn weight_quad(row: u32, first: u32) -> vec4f {
   let start = row * p.w_cols + first;
-  let count = min(32u, p.w_cols - first);
-  for (var i = 0u; i < 32u; i++) {
-    values[i] = select(0.0, w[start + i], i < count);
-  }
-  return values;
+  let left = p.w_cols - first;
+  return select(vec4f(0.0), vec4f(w[start], w[start + 1u], w[start + 2u], w[start + 3u]), vec4u(left) > vec4u(0u, 1u, 2u, 3u));
 }

@@ -10,18 +10,11 @@ fn weight(row: u32, col: u32) -> f32 {
   return (f32(code) - 7.0) * w_scales[group];
 }
 
-/** The 32 weights of a row from column `first` (a multiple of 32), zeros past the end of the row. */
-fn weight_segment(row: u32, first: u32) -> array<f32, 32> {
-  var values: array<f32, 32>;
+/** Four weights of a row from column `first` (a multiple of 4), zeros past the end of the row. */
+fn weight_quad(row: u32, first: u32) -> vec4f {
   let group = row * ((p.w_cols + 31u) / 32u) + first / 32u;
-  let scale = w_scales[group];
-  let count = min(32u, p.w_cols - first);
-  for (var word = 0u; word < 4u; word++) {
-    let codes = w[group * 4u + word];
-    for (var nibble = 0u; nibble < 8u; nibble++) {
-      let i = word * 8u + nibble;
-      values[i] = select(0.0, (f32((codes >> (4u * nibble)) & 15u) - 7.0) * scale, i < count);
-    }
-  }
-  return values;
+  let word = w[group * 4u + (first % 32u) / 8u] >> (4u * (first % 8u));
+  let codes = (vec4u(word) >> vec4u(0u, 4u, 8u, 12u)) & vec4u(15u);
+  let left = p.w_cols - first;
+  return select(vec4f(0.0), (vec4f(codes) - 7.0) * w_scales[group], vec4u(left) > vec4u(0u, 1u, 2u, 3u));
 }

@@ -49,13 +49,14 @@ describe('the device', () => {
     const told: NacreError[] = [];
     const { backend, device } = await openWithDevice({ onLost: (error) => told.push(error) });
     const array = backend.upload(Float32Array.of(1, 2, 3), 'three');
+    const out = backend.create('f32', 1, 'out');
     const waiting = backend.read(array);
     device.destroy();
     await expect(waiting).rejects.toMatchObject({ code: 'device-lost' });
     await expect(backend.read(array)).rejects.toMatchObject({ code: 'device-lost', hint: expect.stringContaining('resume') });
     await expect(backend.settle()).rejects.toMatchObject({ code: 'device-lost' });
     expect(() => backend.create('f32', 1, 'late')).toThrow(expect.objectContaining({ code: 'device-lost' }));
-    expect(() => backend.swiglu({ out: array, gateUp: array, rows: 1, dim: 1 })).toThrow(expect.objectContaining({ code: 'device-lost' }));
+    expect(() => backend.swiglu({ out, gateUp: array, rows: 1, dim: 1 })).toThrow(expect.objectContaining({ code: 'device-lost' }));
     expect(told.map((error) => error.code)).toEqual(['device-lost']);
   });
 
@@ -175,21 +176,36 @@ describe('arrays', () => {
     expect(embed).toThrow(refused);
     backend.fill(ids, 2);
     expect(embed).not.toThrow();
-    const x = { array: out, offset: 0, stride: 4 };
+    const x = { array: backend.create('f32', 8, 'x'), offset: 0, stride: 4 };
+    const to = { array: out, offset: 0, stride: 4 };
     const spans = backend.upload(Uint32Array.of(0, 2, 1, 2), 'spans');
     expect(() => backend.attention({ out, q: x, k: x, v: x, spans, rows: 1, heads: 1, kvHeads: 1, headDim: 4 })).toThrow(refused);
-    expect(() => backend.copyRows({ to: x, from: x, toRows: backend.upload(Uint32Array.of(2), 'to'), rows: 1, width: 4 })).toThrow(refused);
+    expect(() => backend.copyRows({ to, from: x, toRows: backend.upload(Uint32Array.of(2), 'to'), rows: 1, width: 4 })).toThrow(refused);
   });
+});
 
-  it('may be both input and output where the backend says so', async () => {
-    const values = normals('in place', 3 * 48);
-    const weight = backend.upload(normals('weight', 16), 'weight');
-    const shape = { weight, rows: 3, groups: 2, dim: 16, eps: 1e-6 };
-    const x = backend.upload(values, 'x');
-    const apart = backend.upload(values, 'apart');
-    backend.rmsNorm({ ...shape, x: { array: x, offset: 0, stride: 48 }, out: { array: apart, offset: 0, stride: 48 } });
-    backend.rmsNorm({ ...shape, x: { array: x, offset: 0, stride: 48 }, out: { array: x, offset: 0, stride: 48 } });
-    expectSameBits('rms norm in place', (await backend.read(x)) as Float32Array, (await backend.read(apart)) as Float32Array);
+describe('products', () => {
+  it('have the same bits whichever kernel multiplies', async () => {
+    const [serial, hardware] = [await createWebGpuBackend(), await createWebGpuBackend({ hardwareKernels: true })];
+    const [n, k] = [70, 1100];
+    const { source } = randomMatrix('product', n, k, 'q4');
+    const run = async (backend: Backend, rows: number): Promise<Float32Array> => {
+      const x = backend.upload(normals('product x', 17 * k).subarray(0, rows * k), 'x');
+      const out = backend.create('f32', rows * n, 'out');
+      backend.linear({ out, x, w: backend.matrix(source, 'w'), rows, accumulate: false });
+      return (await backend.read(out)) as Float32Array;
+    };
+    const tiled = await run(hardware, 17);
+    for (const [backend, rows] of [
+      [serial, 17],
+      [serial, 1],
+      [hardware, 1],
+      [hardware, 6],
+    ] as const) {
+      expectSameBits(`${rows} rows`, await run(backend, rows), tiled.slice(0, rows * n));
+    }
+    serial.destroy();
+    hardware.destroy();
   });
 });
 

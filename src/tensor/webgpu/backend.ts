@@ -16,6 +16,8 @@ export interface WebGpuOptions {
   readonly onLost?: (error: NacreError) => void;
   /** Most bytes of one array or matrix part, below what the adapter offers; to try out the limits of smaller GPUs. */
   readonly maxArrayBytes?: number;
+  /** Run the kernels of hardware adapters on a software one; to test them without a GPU. */
+  readonly hardwareKernels?: boolean;
 }
 
 /** Limits asked for as high as the adapter offers; everything else stays at WebGPU's defaults. */
@@ -39,7 +41,11 @@ export async function createWebGpuBackend(options: WebGpuOptions = {}): Promise<
   const offered = Math.min(device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize);
   const maxArrayBytes = Math.min(offered, options.maxArrayBytes ?? offered);
   const software = isSoftware(adapter.info);
-  const recorder = new Recorder(device, { maxArrayBytes, software, ...(options.onLost ? { onLost: options.onLost } : {}) });
+  const recorder = new Recorder(device, {
+    maxArrayBytes,
+    software: software && !options.hardwareKernels,
+    ...(options.onLost ? { onLost: options.onLost } : {}),
+  });
   return new WebGpuBackend(recorder, { kind: 'webgpu', adapter: adapterName(adapter.info), software }, maxArrayBytes);
 }
 

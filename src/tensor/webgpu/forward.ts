@@ -2,10 +2,11 @@ import { NacreError } from '../../core/errors.ts';
 import type * as B from '../backend.ts';
 import type { GpuMatrix, MatrixPart } from './matrix.ts';
 import type { Dispatch, Recorder } from './recorder.ts';
+import type { KernelName } from './shader.ts';
 
 /** The host side of the forward kernels: which arrays, parameters and workgroups each call becomes. Shapes were checked before. */
 
-/** Up to this many rows the weights are read once for eight rows; beyond, the tiled product pays. Both give the same bits. */
+/** Up to this many rows the weights are read once for four rows; beyond, the tiled product pays. */
 const THIN_ROWS = 16;
 const THREADS = 64;
 
@@ -73,12 +74,24 @@ export function rope(recorder: Recorder, a: B.RopeArgs): void {
   });
 }
 
+/** Which kernel multiplies and how it is spread; all three give the same bits. */
+function productKernel(
+  recorder: Recorder,
+  m: number,
+  n: number,
+): { kernel: KernelName; workgroups: Dispatch['workgroups']; constants?: { readonly rows: number } } {
+  if (!recorder.software && m > THIN_ROWS) return { kernel: 'linear', workgroups: [Math.ceil(n / 64), Math.ceil(m / 32)] };
+  const rows = m === 1 ? 1 : 4;
+  const [x, z] = recorder.grid(Math.ceil(n / (recorder.software ? THREADS : 8)));
+  return { kernel: recorder.software ? 'linear_serial' : 'linear_thin', workgroups: [x, Math.ceil(m / rows), z], constants: { rows } };
+}
+
 export function linear(recorder: Recorder, a: B.LinearArgs, w: GpuMatrix): void {
-  const thin = a.rows <= THIN_ROWS;
   for (const part of w.parts) {
     const { format, arrays } = weights(w, part);
-    const [across, deep] = recorder.grid(Math.ceil(part.rows / 8));
-    recorder.dispatch(thin ? 'linear_thin' : 'linear', {
+    const { kernel, ...shape } = productKernel(recorder, a.rows, part.rows);
+    recorder.dispatch(kernel, {
+      ...shape,
       format,
       // A kernel's binding must be filled: without a bias it gets x, which it does not read.
       arrays: { ...arrays, result: a.out, x: a.x, bias: a.bias ?? a.x },
@@ -92,7 +105,6 @@ export function linear(recorder: Recorder, a: B.LinearArgs, w: GpuMatrix): void 
         has_bias: a.bias ? 1 : 0,
         accumulate: a.accumulate ? 1 : 0,
       },
-      workgroups: thin ? [across, Math.ceil(a.rows / 8), deep] : [Math.ceil(part.rows / 64), Math.ceil(a.rows / 32)],
     });
   }
 }

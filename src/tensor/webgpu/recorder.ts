@@ -39,6 +39,7 @@ const DEFECT = 'This is a defect of Nacre: please report it with the details.';
  * parameters is full.
  */
 export class Recorder {
+  readonly software: boolean;
   private readonly pool: BufferPool;
   private readonly watch: ErrorWatch;
   private readonly parameters: ParameterBlock;
@@ -53,6 +54,7 @@ export class Recorder {
     private readonly device: GPUDevice,
     options: RecorderOptions,
   ) {
+    this.software = options.software;
     this.watch = new ErrorWatch(device, options.onLost);
     this.pool = new BufferPool(device, options.maxArrayBytes);
     this.parameters = new ParameterBlock(device, options.software ? SOFTWARE_DISPATCHES : undefined);
