@@ -7,7 +7,7 @@ export interface AdapterDescription {
   readonly software: boolean;
   readonly features: readonly string[];
   readonly limits: Readonly<Record<string, number>>;
-  /** Why there is none, as a sentence. */
+  /** Why there is none, as a clause that can follow “because”. */
   readonly reason?: string;
 }
 
@@ -28,10 +28,10 @@ export function isSoftware(info: AdapterInfo): boolean {
 /** Looks at the adapter a backend would get; `gpu` stands in for `navigator.gpu` outside browsers. Never throws. */
 export async function describeAdapter(gpu?: GPU): Promise<AdapterDescription> {
   const source = gpu ?? (typeof navigator === 'undefined' ? undefined : navigator.gpu);
-  if (!source) return none('This browser has no WebGPU.');
+  if (!source) return none('this browser has no WebGPU');
   try {
     const adapter = await source.requestAdapter({ powerPreference: 'high-performance' });
-    if (!adapter) return none('The browser offers no GPU adapter.');
+    if (!adapter) return none('the browser offers no GPU adapter');
     return {
       available: true,
       adapter: adapterName(adapter.info),
@@ -40,7 +40,7 @@ export async function describeAdapter(gpu?: GPU): Promise<AdapterDescription> {
       limits: limitsOf(adapter.limits),
     };
   } catch (thrown) {
-    return none(`Asking for a GPU adapter failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    return none(`asking for a GPU adapter failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
 }
 

@@ -30,7 +30,8 @@ export async function createBackend(choice: BackendChoice, options: BackendOptio
     return { backend, reason: `WebGPU on ${backend.info.adapter}, as chosen${caution}.` };
   }
   const found = await describeAdapter(options.gpu);
-  if (!found.available) return { backend: await createCpuBackend(), reason: `The CPU backend: ${lowerFirst(found.reason ?? 'no GPU.')}` };
+  if (!found.available)
+    return { backend: await createCpuBackend(), reason: `The CPU backend, because ${found.reason ?? 'there is no GPU'}.` };
   if (found.software) {
     const reason = `The CPU backend: the only GPU adapter (${found.adapter}) is a software one, which is slower.`;
     return { backend: await createCpuBackend(), reason };
@@ -39,11 +40,6 @@ export async function createBackend(choice: BackendChoice, options: BackendOptio
     return { backend: await createWebGpuBackend(options), reason: `WebGPU on ${found.adapter}.` };
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    return { backend: await createCpuBackend(), reason: `The CPU backend: ${lowerFirst(why)}` };
+    return { backend: await createCpuBackend(), reason: `The CPU backend, because the GPU failed: ${why}` };
   }
-}
-
-/** The text to go on with after a colon; names such as WebGPU keep their capitals. */
-function lowerFirst(text: string): string {
-  return /^[A-Z][a-z]+ /.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text;
 }

@@ -19,6 +19,7 @@ const FIRST = PAGE;
 const ALIGNMENT = 64;
 /** Vector kernels may read this far past the end of an array (and drop what they read). */
 const OVERREAD = 32;
+/** 4 GiB, what 32-bit addresses reach. */
 const MAX_PAGES = 65536;
 
 /**
@@ -31,7 +32,7 @@ export class Memory {
   private readonly sizes = new Map<number, number>();
 
   constructor(initialPages = 64) {
-    this.wasm = new WebAssembly.Memory({ initial: initialPages, maximum: MAX_PAGES });
+    this.wasm = new WebAssembly.Memory({ initial: initialPages });
     this.freeBlocks = [{ start: FIRST, size: initialPages * PAGE - FIRST }];
   }
 

@@ -40,9 +40,9 @@ describe('isSoftware', () => {
 describe('describeAdapter', () => {
   it('says why there is none', async () => {
     const absent = await describeAdapter(gpuWith(async () => null));
-    expect(absent).toMatchObject({ available: false, reason: 'The browser offers no GPU adapter.' });
+    expect(absent).toMatchObject({ available: false, reason: 'the browser offers no GPU adapter' });
     const failing = await describeAdapter(gpuWith(() => Promise.reject(new Error('blocked by policy'))));
-    expect(failing).toMatchObject({ available: false, reason: 'Asking for a GPU adapter failed: blocked by policy' });
+    expect(failing).toMatchObject({ available: false, reason: 'asking for a GPU adapter failed: blocked by policy' });
   });
 
   it('lists limits that are getters of the prototype, as browsers have them', async () => {
