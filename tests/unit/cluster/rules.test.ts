@@ -6,6 +6,8 @@ import { selectClusters } from '../../../src/cluster/selection.ts';
 import { naiveHdbscan, RIGHT, type Rules } from './naive.ts';
 
 type Points = readonly (readonly number[])[];
+/** Points of two digits each. */
+const pairs = (digits: string): Points => digits.split(' ').map((pair) => [Number(pair[0]), Number(pair[1])]);
 const onLine = (...values: number[]): Points => values.map((value) => [value]);
 
 /** Each case is one where the wrong form of a rule changes a label, so that the right form is really tested. */
@@ -76,46 +78,8 @@ describe('rules of the selection, on stabilities', () => {
 });
 
 describe('rules of the prediction', () => {
-  const grid: Points = [
-    [4, 4],
-    [0, 0],
-    [0, 4],
-    [2, 2],
-    [2, 2],
-    [4, 0],
-    [4, 2],
-    [3, 5],
-    [4, 1],
-    [4, 0],
-    [4, 5],
-    [4, 5],
-    [5, 4],
-    [3, 2],
-    [2, 3],
-    [2, 4],
-    [2, 4],
-    [0, 1],
-    [2, 4],
-    [5, 5],
-  ];
-  const pairs: Points = [
-    [2, 5],
-    [0, 1],
-    [3, 3],
-    [1, 3],
-    [3, 2],
-    [5, 0],
-    [0, 5],
-    [0, 5],
-    [5, 1],
-    [2, 0],
-    [0, 4],
-    [4, 1],
-    [3, 1],
-    [2, 0],
-    [2, 1],
-    [4, 0],
-  ]; // A sparse cross near the query, and a dense group just beyond its four nearest points.
+  const grid = pairs('44 00 04 22 22 40 42 35 41 40 45 45 54 32 23 24 24 01 24 55');
+  const scattered = pairs('25 01 33 13 32 50 05 05 51 20 04 41 31 20 21 40'); // A sparse cross near the query, and a dense group just beyond its four nearest points.
   const cross: Points = [
     [1, 0, 0, 0],
     [0, 1, 0, 0],
@@ -145,7 +109,7 @@ describe('rules of the prediction', () => {
     {
       name: 'more than min_samples neighbours are looked at',
       wrong: { neighbours: 1 },
-      points: pairs,
+      points: scattered,
       query: [1.5, 3.5],
       minClusterSize: 2,
       minSamples: 3,
