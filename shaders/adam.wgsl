@@ -1,5 +1,6 @@
-// Adam with decoupled weight decay, in place on param, m and v: grad is multiplied by grad_scale first; bias corrections 1/(1 − βᵗ) come from the
-// host in float64. One thread an element, one pass. Reference: Kingma & Ba 2015, alg. 1; Loshchilov & Hutter 2019, alg. 2.
+// Adam with decoupled weight decay, in place on param, m and v: grad is multiplied by grad_scale first; bias
+// corrections 1/(1 − βᵗ) come from the host in float64. One thread an element, one pass. Reference: Kingma & Ba 2015,
+// alg. 1; Loshchilov & Hutter 2019, alg. 2.
 
 struct Params {
   length: u32,

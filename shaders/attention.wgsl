@@ -1,7 +1,7 @@
 // include: reduce, attention
-// out[r, h] = softmax(q[r, h] · Kᵀ / √headDim) · V over the keys of the row's span. A workgroup a row and head: keys pass in tiles of one a thread
-// with a running maximum and sum, so one pass over K and V. A span of length 0 writes zeros. Reference: Milakov & Gimelshein 2018,
-// alg. 3; Dao et al. 2022.
+// out[r, h] = softmax(q[r, h] · Kᵀ / √headDim) · V over the keys of the row's span. A workgroup a row and head: keys
+// pass in tiles of one a thread with a running maximum and sum, so one pass over K and V. A span of length 0 writes
+// zeros. Reference: Milakov & Gimelshein 2018, alg. 3; Dao et al. 2022.
 
 struct Params {
   rows: u32,

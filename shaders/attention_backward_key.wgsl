@@ -1,7 +1,8 @@
 // include: reduce, attention
-// dk and dv of attention.wgsl, added to what is there. Floats have no atomics, so a workgroup owns a key row and key head: it runs over the query rows
-// of the key's range in tiles of one a thread, for each query head of the group, and adds dv = Σ p dOut, dk = Σ p (dp − D) q / √headDim, with p from the
-// logsumexp in stats. One pass. Reference: Dao et al. 2022, alg. 4.
+// dk and dv of attention.wgsl, added to what is there. Floats have no atomics, so a workgroup owns a key row and key
+// head: it runs over the query rows of the key's range in tiles of one a thread, for each query head of the group, and
+// adds dv = Σ p dOut, dk = Σ p (dp − D) q / √headDim, with p from the logsumexp in stats. One pass. Reference: Dao et
+// al. 2022, alg. 4.
 
 struct Params {
   key_rows: u32,

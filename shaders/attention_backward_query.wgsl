@@ -1,7 +1,7 @@
 // include: reduce, attention
-// dq of attention.wgsl, and for attention_backward_key.wgsl each row and head's logsumexp of scores and D = ⟨dOut, out⟩ in stats [rows·heads, 2]. A workgroup
-// a row and head, two passes over the keys: the first finds the logsumexp, the second adds dq = Σ p (dp − D) k / √headDim with
-// dp = ⟨dOut, v⟩. Reference: Dao et al. 2022, alg. 4.
+// dq of attention.wgsl, and for attention_backward_key.wgsl each row and head's logsumexp of scores and D = ⟨dOut, out⟩
+// in stats [rows·heads, 2]. A workgroup a row and head, two passes over the keys: the first finds the logsumexp, the
+// second adds dq = Σ p (dp − D) k / √headDim with dp = ⟨dOut, v⟩. Reference: Dao et al. 2022, alg. 4.
 
 struct Params {
   rows: u32,

@@ -1,7 +1,8 @@
 // include: attention
 // stats[ranges_at + 2·key ..] = (first query row that attends the key, one past the last), (0, 0) when none does: lets
-// attention_backward_key.wgsl skip the rows of other sequences. Row numbers are stored as floats, exact below 2²⁴, beside the statistics of
-// attention_backward_query.wgsl because eight storage buffers are all that every device offers. One thread a key, one pass over the spans.
+// attention_backward_key.wgsl skip the rows of other sequences. Row numbers are stored as floats, exact below 2²⁴,
+// beside the statistics of attention_backward_query.wgsl because eight storage buffers are all that every device
+// offers. One thread a key, one pass over the spans.
 
 struct Params {
   rows: u32,

@@ -1,5 +1,6 @@
-// sums[c] += the sum over rows of values[r, c], for values [rows, cols]: bias gradients and the second pass of other column reductions.
-// A workgroup owns 16 columns; its 16 lanes a column add every 16th row, then one thread adds the lanes in order. One pass.
+// sums[c] += the sum over rows of values[r, c], for values [rows, cols]: bias gradients and the second pass of other
+// column reductions. A workgroup owns 16 columns; its 16 lanes a column add every 16th row, then one thread adds the
+// lanes in order. One pass.
 
 struct Params {
   rows: u32,

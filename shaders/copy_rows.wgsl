@@ -1,5 +1,5 @@
-// destination.row(to_rows[r] or r) = source.row(from_rows[r] or r), `width` elements a row; row r starts at offset + r·stride. One thread
-// an element, one pass. Words are copied as they are, so any 32-bit type goes.
+// destination.row(to_rows[r] or r) = source.row(from_rows[r] or r), `width` elements a row; row r starts at offset +
+// r·stride. One thread an element, one pass. Words are copied as they are, so any 32-bit type goes.
 
 struct Params {
   rows: u32,

@@ -1,6 +1,7 @@
 // include: reduce
-// loss[r] = weight[r] · (logsumexp(logits[r]) − logits[r, target]) and dLogits[r] = weight[r] · (softmax − onehot). A workgroup a row: maximum,
-// sum of exponentials, gradient; three passes over the row. A weight of 0 writes zeros whatever the logits hold. dLogits may be logits.
+// loss[r] = weight[r] · (logsumexp(logits[r]) − logits[r, target]) and dLogits[r] = weight[r] · (softmax − onehot). A
+// workgroup a row: maximum, sum of exponentials, gradient; three passes over the row. A weight of 0 writes zeros
+// whatever the logits hold. dLogits may be logits.
 
 struct Params {
   rows: u32,
@@ -35,8 +36,9 @@ fn main(
   for (var i = thread; i < p.vocab; i += workgroup_size) {
     sum += exp(logits[start + i] - largest);
   }
-  // The barriers of this sum also part the reading of the right logit below from the writes of other threads.
+  // Read before any thread writes: d_logits may be logits.
   let right_logit = logits[start + right];
+  storageBarrier();
   sum = workgroup_sum(thread, sum);
   if (thread == 0u) {
     loss[row] = select(row_weight * (log(sum) + largest - right_logit), 0.0, row_weight == 0.0);

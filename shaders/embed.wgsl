@@ -1,6 +1,6 @@
 // include: weights
-// out[r, :] = scale · table[ids[r], :]: looks up embedding rows. One thread an element, one pass. The table may be a part of a larger one
-// that starts at row first_row: rows outside it are left alone (another part writes them).
+// out[r, :] = scale · table[ids[r], :]: looks up embedding rows. One thread an element, one pass. The table may be a
+// part of a larger one that starts at row first_row: rows outside it are left alone (another part writes them).
 
 struct Params {
   rows: u32,

@@ -1,6 +1,6 @@
-// dTable[ids[r], :] += scale · dOut[r, :] for dOut [rows, dim]. Floats have no atomics, so the first row that holds an id owns its
-// table row: a workgroup a row looks for an earlier row with the same id, and if there is none adds all later ones in order. One
-// pass, rows² comparisons, independent of the size of the vocabulary.
+// dTable[ids[r], :] += scale · dOut[r, :] for dOut [rows, dim]. Floats have no atomics, so the first row that holds an
+// id owns its table row: a workgroup a row looks for an earlier row with the same id, and if there is none adds all
+// later ones in order. One pass, rows² comparisons, independent of the size of the vocabulary.
 
 struct Params {
   rows: u32,

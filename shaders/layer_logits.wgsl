@@ -1,6 +1,7 @@
 // include: reduce, weights
-// out[i] = ⟨h[h_rows[i], :], w[tokens[i], :]⟩: layer logits of chosen tokens at chosen positions (PEARL eq. 2). A workgroup an item, one
-// reduction. The matrix may be a part of a larger one that starts at row first_row; tokens outside it are left to the other parts.
+// out[i] = ⟨h[h_rows[i], :], w[tokens[i], :]⟩: layer logits of chosen tokens at chosen positions (PEARL eq. 2). A
+// workgroup an item, one reduction. The matrix may be a part of a larger one that starts at row first_row; tokens
+// outside it are left to the other parts.
 
 struct Params {
   count: u32,

@@ -1,7 +1,7 @@
 // include: tile, weights
-// out[m, n] (+)= x[m, k] · w[n, k]ᵀ + bias[n] for many rows: one pass of the tiled product with A = x and B = wᵀ. The matrix may
-// be a part of a larger one: its row 0 is column first_col of out, whose rows are out_cols wide. Reference: the usual
-// register-blocked SGEMM (Volkov & Demmel 2008).
+// out[m, n] (+)= x[m, k] · w[n, k]ᵀ + bias[n] for many rows: one pass of the tiled product with A = x and B = wᵀ. The
+// matrix may be a part of a larger one: its row 0 is column first_col of out, whose rows are out_cols wide. Reference:
+// the usual register-blocked SGEMM (Volkov & Demmel 2008).
 
 struct Params {
   m: u32,

@@ -1,7 +1,7 @@
 // include: tile, weights
-// dx[m, K] (+)= dOut[m, N] · w[N, K]: the gradient of a linear map with respect to its input. One pass of the tiled product with
-// A = dOut and B = w; p.k counts rows of w (the reduced index) and p.n its columns. The matrix may be a part of a larger one: its row
-// 0 is column first_out of dOut, whose rows are out_cols wide.
+// dx[m, K] (+)= dOut[m, N] · w[N, K]: the gradient of a linear map with respect to its input. One pass of the tiled
+// product with A = dOut and B = w; p.k counts rows of w (the reduced index) and p.n its columns. The matrix may be a
+// part of a larger one: its row 0 is column first_out of dOut, whose rows are out_cols wide.
 
 struct Params {
   m: u32,

@@ -1,7 +1,7 @@
 // include: tile
-// dw[N, K] += dOut[M, N]ᵀ · x[M, K]: the gradient of a linear map with respect to its weights. One pass of the tiled product with
-// A = dOutᵀ (p.m = N rows), B = x (p.n = K columns) and the rows of the batch (p.k = M) as the reduced index; a thread owns
-// each element of dw, so nothing races.
+// dw[N, K] += dOut[M, N]ᵀ · x[M, K]: the gradient of a linear map with respect to its weights. One pass of the tiled
+// product with A = dOutᵀ (p.m = N rows), B = x (p.n = K columns) and the rows of the batch (p.k = M) as the reduced
+// index; a thread owns each element of dw, so nothing races.
 
 struct Params {
   m: u32,

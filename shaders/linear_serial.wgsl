@@ -1,7 +1,8 @@
 // include: few_rows, weights
-// out[m, n] (+)= x[m, k] · w[n, k]ᵀ + bias[n], plainly: a thread owns an output of 1 or 4 rows and goes through k alone, adding segments of 32
-// columns in order. One pass, the same bits as linear.wgsl and linear_thin.wgsl. It is the readable form of both, and what software
-// adapters run: they pay microseconds for each thread of a workgroup that has barriers, and this one has none.
+// out[m, n] (+)= x[m, k] · w[n, k]ᵀ + bias[n], plainly: a thread owns an output of 1 or 4 rows and goes through k
+// alone, adding segments of 32 columns in order. One pass, the same bits as linear.wgsl and linear_thin.wgsl. It is the
+// readable form of both, and what software adapters run: they pay microseconds for each thread of a workgroup that has
+// barriers, and this one has none.
 
 struct Params {
   m: u32,

@@ -1,7 +1,8 @@
 // include: few_rows, weights
-// out[m, n] (+)= x[m, k] · w[n, k]ᵀ + bias[n] for few rows (decoding), where reading w once is all that matters. A workgroup owns 8
-// outputs of 1 or 4 rows; its 32 lanes an output each take segments of 32 columns, so neighbouring lanes read neighbouring memory. One
-// pass; partial sums of segments are added in order, which gives the same bits as linear.wgsl.
+// out[m, n] (+)= x[m, k] · w[n, k]ᵀ + bias[n] for few rows (decoding), where reading w once is all that matters. A
+// workgroup owns 8 outputs of 1 or 4 rows; its 32 lanes an output each take segments of 32 columns, so neighbouring
+// lanes read neighbouring memory. One pass; partial sums of segments are added in order, which gives the same bits as
+// linear.wgsl.
 
 struct Params {
   m: u32,

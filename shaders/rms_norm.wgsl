@@ -1,6 +1,7 @@
 // include: reduce
-// out = x / sqrt(mean(x²) + eps) · weight for vectors of length dim: vector (r, g) starts at offset + r·stride + g·dim. A workgroup owns
-// a vector: one reduction, then one write an element; out may be x. Reference: Zhang & Sennrich 2019, eq. 4.
+// out = x / sqrt(mean(x²) + eps) · weight for vectors of length dim: vector (r, g) starts at offset + r·stride + g·dim.
+// A workgroup owns a vector: one reduction, then one write an element; out may be x. Reference: Zhang & Sennrich 2019,
+// eq. 4.
 
 struct Params {
   vectors: u32,

@@ -1,6 +1,7 @@
 // include: reduce
-// dx (+)= inverse · (g − x · inverse² · mean(g · x)) with g = dOut · weight: the gradient of rms_norm.wgsl with respect to x, where inverse
-// comes from rms_norm_inverse.wgsl. A workgroup a vector: one reduction, then one write an element; dx may be dOut.
+// dx (+)= inverse · (g − x · inverse² · mean(g · x)) with g = dOut · weight: the gradient of rms_norm.wgsl with respect
+// to x, where inverse comes from rms_norm_inverse.wgsl. A workgroup a vector: one reduction, then one write an element;
+// dx may be dOut.
 
 struct Params {
   vectors: u32,

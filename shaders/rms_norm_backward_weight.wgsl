@@ -1,5 +1,6 @@
-// parts[chunk, d] = the sum over the chunk's vectors of dOut · x · inverse: the second pass of the RMS norm's backward. One thread a
-// chunk and element; column_sums.wgsl then adds the chunks to dWeight. Layout of vectors as in rms_norm.wgsl.
+// parts[chunk, d] = the sum over the chunk's vectors of dOut · x · inverse: the second pass of the RMS norm's backward.
+// One thread a chunk and element; column_sums.wgsl then adds the chunks to dWeight. Layout of vectors as in
+// rms_norm.wgsl.
 
 struct Params {
   vectors: u32,

@@ -1,5 +1,6 @@
 // include: reduce
-// inverse[v] = 1 / sqrt(mean(x_v²) + eps) for vectors laid out as in rms_norm.wgsl: the first pass of its backward. A workgroup a vector.
+// inverse[v] = 1 / sqrt(mean(x_v²) + eps) for vectors laid out as in rms_norm.wgsl: the first pass of its backward. A
+// workgroup a vector.
 
 struct Params {
   vectors: u32,

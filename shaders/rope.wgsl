@@ -1,6 +1,7 @@
-// Half-split rotary embedding in place: elements i and i + headDim/2 of each head turn by the angle of the row's position, whose
-// cosine and sine come from tables [positions, headDim/2] made in float64 on the host (a GPU's own sin and cos may be off by 2⁻¹¹).
-// One thread a pair, one pass; `direction` −1 turns back (the gradient). Reference: Su et al. 2021, eq. 34, in GPT-NeoX's layout.
+// Half-split rotary embedding in place: elements i and i + headDim/2 of each head turn by the angle of the row's
+// position, whose cosine and sine come from tables [positions, headDim/2] made in float64 on the host (a GPU's own sin
+// and cos may be off by 2⁻¹¹). One thread a pair, one pass; `direction` −1 turns back (the gradient). Reference: Su et
+// al. 2021, eq. 34, in GPT-NeoX's layout.
 
 struct Params {
   rows: u32,

@@ -1,6 +1,6 @@
 // include: reduce
-// sums[block] = Σ x² over elements block·workgroup_size + thread, step blocks·workgroup_size (squared = 1), or Σ x (squared = 0) for the
-// second pass over the blocks' sums. A workgroup a block, one reduction each.
+// sums[block] = Σ x² over elements block·workgroup_size + thread, step blocks·workgroup_size (squared = 1), or Σ x
+// (squared = 0) for the second pass over the blocks' sums. A workgroup a block, one reduction each.
 
 struct Params {
   length: u32,

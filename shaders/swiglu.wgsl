@@ -1,4 +1,5 @@
-// out[m, f] = silu(gateUp[m, f]) · gateUp[m, dim + f], with silu(x) = x / (1 + e⁻ˣ). One thread an element, one pass. Reference: Shazeer 2020.
+// out[m, f] = silu(gateUp[m, f]) · gateUp[m, dim + f], with silu(x) = x / (1 + e⁻ˣ). One thread an element, one pass.
+// Reference: Shazeer 2020.
 
 struct Params {
   rows: u32,

@@ -1,5 +1,5 @@
-// Gradient of swiglu.wgsl: with s = sigmoid(gate), dGate = dOut · up · s · (1 + gate · (1 − s)) and dUp = dOut · gate · s. One thread a
-// pair of elements, one pass; dGateUp [rows, 2·dim] is overwritten and may be gateUp.
+// Gradient of swiglu.wgsl: with s = sigmoid(gate), dGate = dOut · up · s · (1 + gate · (1 − s)) and dUp = dOut · gate ·
+// s. One thread a pair of elements, one pass; dGateUp [rows, 2·dim] is overwritten and may be gateUp.
 
 struct Params {
   rows: u32,

@@ -1,6 +1,7 @@
-// What the attention kernels share: a query row's span of key rows (a shared prefix, then the sequence's own rows), the grouping of query
-// heads over key heads, and where a head's vector starts. Scores are scaled by headDim^-1/2. One tile is one key (or row) a thread; tiles run
-// over the span's own count of keys, so the order of sums is that of the sequence, forked or not.
+// What the attention kernels share: a query row's span of key rows (a shared prefix, then the sequence's own rows), the
+// grouping of query heads over key heads, and where a head's vector starts. Scores are scaled by headDim^-1/2. One tile
+// is one key (or row) a thread; tiles run over the span's own count of keys, so the order of sums is that of the
+// sequence, forked or not.
 
 override head_dim: u32 = 64u;
 const lowest: f32 = -3.4e38;

@@ -1,5 +1,5 @@
-// What the products of few rows share: a thread's sums over 1 or 4 rows at once, one a component, and the storing of one. A thread's
-// sum over a segment of 32 columns adds one term after the other, as the tiled product does.
+// What the products of few rows share: a thread's sums over 1 or 4 rows at once, one a component, and the storing of
+// one. A thread's sum over a segment of 32 columns adds one term after the other, as the tiled product does.
 
 override rows: u32 = 4u; // 1 or 4
 const segment: u32 = 32u;

@@ -1,6 +1,6 @@
-// Sum and maximum of one value a thread over a workgroup. The order of the additions depends on the workgroup's size alone:
-// eight threads first add every eighth value, then every thread adds those eight. Both end with a barrier, so that they may
-// be called again at once. Call them in uniform control flow.
+// Sum and maximum of one value a thread over a workgroup. The order of the additions depends on the workgroup's size
+// alone: eight threads first add every eighth value, then every thread adds those eight. Both end with a barrier, so
+// that they may be called again at once. Call them in uniform control flow.
 
 const leaders: u32 = 8u;
 override workgroup_size: u32 = 64u;

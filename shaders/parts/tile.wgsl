@@ -1,8 +1,9 @@
-// Tiled product of A [p.m, p.k] and B [p.k, p.n]: a workgroup of 8 x 16 threads owns a 32 x 64 tile of the result, each thread
-// a 4 x 4 block in registers; 16 columns of A and rows of B at a time pass through workgroup memory. The kernel that includes
-// this supplies load_a(row, k), load_b(k, col) and store(row, col, sum), and says which index of A and B is contiguous in memory so
-// that neighbouring threads read neighbouring words. An element is the sum of partial sums over 32 terms each, every one added in
-// order of k: the same order as linear_thin.wgsl and independent of the number of rows.
+// Tiled product of A [p.m, p.k] and B [p.k, p.n]: a workgroup of 8 x 16 threads owns a 32 x 64 tile of the result, each
+// thread a 4 x 4 block in registers; 16 columns of A and rows of B at a time pass through workgroup memory. The kernel
+// that includes this supplies load_a(row, k), load_b(k, col) and store(row, col, sum), and says which index of A and B
+// is contiguous in memory so that neighbouring threads read neighbouring words. An element is the sum of partial sums
+// over 32 terms each, every one added in order of k: the same order as linear_thin.wgsl and independent of the number
+// of rows.
 
 const tile_m: u32 = 32u;
 const tile_n: u32 = 64u;

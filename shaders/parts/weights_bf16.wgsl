@@ -1,5 +1,5 @@
-// Reads a weight matrix [rows, cols] stored as bfloat16 (the upper half of an f32), two a word, low half first, each row padded
-// to whole words.
+// Reads a weight matrix [rows, cols] stored as bfloat16 (the upper half of an f32), two a word, low half first, each
+// row padded to whole words.
 
 @group(1) @binding(8) var<storage, read> w: array<u32>;
 

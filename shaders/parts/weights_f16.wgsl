@@ -1,4 +1,5 @@
-// Reads a weight matrix [rows, cols] stored as IEEE half floats, two a word, low half first, each row padded to whole words.
+// Reads a weight matrix [rows, cols] stored as IEEE half floats, two a word, low half first, each row padded to whole
+// words.
 
 @group(1) @binding(8) var<storage, read> w: array<u32>;
 

@@ -1,4 +1,5 @@
-// Reads a weight matrix [rows, cols] stored as row-major f32. A kernel that includes this has w_cols among its parameters.
+// Reads a weight matrix [rows, cols] stored as row-major f32. A kernel that includes this has w_cols among its
+// parameters.
 
 @group(1) @binding(8) var<storage, read> w: array<f32>;
 

@@ -1,5 +1,5 @@
-// Reads a weight matrix [rows, cols] in MLC's group quantisation: groups of 32 along a row, one f32 scale a group, eight 4-bit
-// codes a word, low nibble first; a weight is (code - 7) * scale. Rows are padded to whole groups.
+// Reads a weight matrix [rows, cols] in MLC's group quantisation: groups of 32 along a row, one f32 scale a group,
+// eight 4-bit codes a word, low nibble first; a weight is (code - 7) * scale. Rows are padded to whole groups.
 
 @group(1) @binding(8) var<storage, read> w: array<u32>;
 @group(1) @binding(9) var<storage, read> w_scales: array<f32>;
