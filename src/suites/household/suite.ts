@@ -48,7 +48,7 @@ export function createHouseholdSuite(options: HouseholdOptions = {}): Suite {
   const splits = Object.fromEntries(
     SPLITS.map((split) => [split, makeTasks(split, options.sizes?.[split] ?? SIZES[split], random.split(split))]),
   ) as Record<Split, readonly Task[]>;
-  return { id: 'household', title: 'Household (small games)', maxTurns: STEP_LIMIT, splits, open: (task) => openTask(task) };
+  return { id: 'household', title: 'Household (small games)', maxTurns: STEP_LIMIT, splits, open: openGame };
 }
 
 function makeTasks(split: Split, count: number, random: Random): readonly Task[] {
@@ -71,13 +71,14 @@ export function taskGame(task: Task): Game {
   throw new NacreError('not-a-game', `Task ${task.id} holds no household game.`, 'Take tasks from the suite that opens them.');
 }
 
-function openTask(task: Task): Episode {
+/** A fresh episode of a task; small games hold nothing random, so there is no seed. */
+export function openGame(task: Task): GameEpisode {
   const game = taskGame(task);
   return new GameEpisode(game, initialState(game), initialObservation(game));
 }
 
 /** A game in progress. The state is immutable, so a clone is three references. */
-class GameEpisode implements Episode {
+export class GameEpisode implements Episode {
   private readonly game: Game;
   private state: State;
   private latest: string;
