@@ -19,6 +19,7 @@ const shapes: readonly (readonly [number, number, number])[] = [
   [65, 96, 13],
   [300, 80, 48],
   [3, 300, 257],
+  [70, 9, 300],
 ];
 
 function forwardCase(m: number, n: number, k: number, format: Format, withBias: boolean, accumulate: boolean): KernelCase {
