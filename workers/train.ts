@@ -35,8 +35,8 @@ export class TrainService implements GradientWorker {
     return this.opened().optimiser();
   }
 
-  load(parameters: Float32Array, optimiser?: OptimiserState): Promise<void> {
-    return this.opened().load(parameters, optimiser);
+  loadParameters(parameters: Float32Array, optimiser?: OptimiserState): Promise<void> {
+    return this.opened().loadParameters(parameters, optimiser);
   }
 
   private opened(): Trainer {

@@ -8,7 +8,8 @@ export interface GradientWorker {
   step(gradient: Float32Array, settings: AdamStep): Promise<void>;
   parameters(): Promise<Float32Array>;
   optimiser(): Promise<OptimiserState>;
-  load(parameters: Float32Array, optimiser?: OptimiserState): Promise<void>;
+  /** Replaces the weights, and the optimiser's state or, without one, resets it. */
+  loadParameters(parameters: Float32Array, optimiser?: OptimiserState): Promise<void>;
 }
 
 export interface StepSettings extends Partial<Omit<AdamStep, 'gradScale'>> {
@@ -88,7 +89,7 @@ export class ParallelTrainer {
 
   /** Puts every worker into the given state; training then goes on to the same bits. */
   async load(state: TrainerState): Promise<void> {
-    await Promise.all(this.workers.map((worker) => worker.load(state.parameters, state.optimiser)));
+    await Promise.all(this.workers.map((worker) => worker.loadParameters(state.parameters, state.optimiser)));
   }
 
   /** Shards are taken by whichever worker is free; results stand in shard order. */

@@ -27,12 +27,14 @@ export interface TurnRequest extends Sampling {
   readonly tokens: readonly number[];
   readonly maxTokens: number;
   readonly stopIds: readonly number[];
+  /** Called with the ids so far after each token; true ends the turn with finish `stop`. */
+  readonly until?: (ids: readonly number[]) => boolean;
   /** The sequence's own stream, so that its tokens do not depend on the batch. Unused at temperature 0. */
   readonly random: Random;
 }
 
 /**
- * - `stop`: the last id is a stop token; `length`: `maxTokens` were sampled;
+ * - `stop`: the last id is a stop token, or `until` said so; `length`: `maxTokens` were sampled;
  * - `context`: the context is full (no ids when the new tokens already did not fit: then nothing was read);
  * - `cancelled`: the signal was aborted; what was sampled so far stays in the sequence.
  */
@@ -119,13 +121,14 @@ export class SequencePool {
     return sequence;
   }
 
-  /** An independent copy in the same state. */
-  fork(sequence: Sequence): Sequence {
+  /** An independent copy in the same state, or in that of its first `tokens` own tokens. */
+  fork(sequence: Sequence, tokens = sequence.tokens.length): Sequence {
     const parent = live(sequence);
     if (parent.prefix) hold(parent.prefix);
-    const region = parent.read > 0 ? this.decoder.arena.allocate(roundUp(parent.read)) : { start: 0, rows: 0 };
-    this.decoder.arena.copy(parent.region, region, parent.read);
-    const child: SequenceState = { prefix: parent.prefix, tokens: parent.tokens.slice(), region, read: parent.read, released: false };
+    const read = Math.min(parent.read, tokens);
+    const region = read > 0 ? this.decoder.arena.allocate(roundUp(read)) : { start: 0, rows: 0 };
+    this.decoder.arena.copy(parent.region, region, read);
+    const child: SequenceState = { prefix: parent.prefix, tokens: parent.tokens.slice(0, tokens), region, read, released: false };
     return child;
   }
 
@@ -170,7 +173,7 @@ export class SequencePool {
         run.logprobs.push(sampled.logprob);
         run.entropies.push(sampled.entropy);
         options.onToken?.(run.index, sampled.id);
-        if (request.stopIds.includes(sampled.id)) finish(run, 'stop');
+        if (request.stopIds.includes(sampled.id) || request.until?.(run.ids)) finish(run, 'stop');
         else if (run.ids.length >= request.maxTokens) finish(run, 'length');
         else if (this.length(sequence) >= contextLength) finish(run, 'context');
         else return true;

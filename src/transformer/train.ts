@@ -127,7 +127,7 @@ export class Trainer {
   }
 
   /** Replaces the weights, and the optimiser's state or, without one, resets it. */
-  async load(parameters: Float32Array, optimiser?: OptimiserState): Promise<void> {
+  async loadParameters(parameters: Float32Array, optimiser?: OptimiserState): Promise<void> {
     this.writeFlat(
       this.parameterList.map(({ array }) => array),
       parameters,
