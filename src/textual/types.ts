@@ -15,6 +15,16 @@ export interface EvidenceCard {
   readonly observedEffect: string;
 }
 
+/** A character range of a rollout's runtime transcript. `start` lies in the named field; `end` too unless `through` is set. */
+export interface QuoteLocation {
+  readonly turn: number;
+  readonly field: 'observation' | 'action';
+  readonly start: number;
+  readonly end: number;
+  /** Where a quote ends that runs on into a later field (then `end` is the length of the first field). */
+  readonly through?: { readonly turn: number; readonly field: 'observation' | 'action'; readonly end: number };
+}
+
 /** A card whose quote was found in the rollout's runtime transcript. */
 export interface VerifiedCard extends EvidenceCard {
   readonly id: string;
@@ -22,7 +32,7 @@ export interface VerifiedCard extends EvidenceCard {
   /** The critique call it came from. */
   readonly callId: string;
   /** Where the quote stands: index of the turn (turns.length = the final observation), the field, and the character range in it. */
-  readonly location: { readonly turn: number; readonly field: 'observation' | 'action'; readonly start: number; readonly end: number };
+  readonly location: QuoteLocation;
   /** The text an ellipsis in the quote stands for. */
   readonly elided?: string;
   /** How many identical cards this one stands for. */
@@ -61,6 +71,8 @@ export interface Edit {
   readonly kind: EditKind;
   /** Distinct task ids whose evidence supports it. */
   readonly support: readonly string[];
+  /** Ids of the proposals it was merged from; absent on a proposal itself. */
+  readonly sources?: readonly string[];
 }
 
 export const EDIT_STATUSES = [
@@ -160,6 +172,10 @@ export interface StepRecord {
   /** Exact McNemar p on gained/lost. */
   readonly mcnemar: number;
   readonly seconds: number;
+  /** What went another way than planned: fallbacks, halved batches, elided transcripts. */
+  readonly notes?: readonly string[];
+  /** Set when the validation split is too small to resolve the gain. */
+  readonly warning?: string;
 }
 
 export interface Checkpoint {
