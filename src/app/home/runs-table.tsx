@@ -21,9 +21,15 @@ export function RunsTable(props: { readonly runs: readonly RunSummary[]; readonl
               <th scope="col">Run</th>
               <th scope="col">State</th>
               <th scope="col">Success before → after</th>
-              <th scope="col">Seed</th>
-              <th scope="col">Work</th>
-              <th scope="col">Size</th>
+              <th scope="col" class="num">
+                Seed
+              </th>
+              <th scope="col" class="num">
+                Work
+              </th>
+              <th scope="col" class="num">
+                Size
+              </th>
               <th scope="col">
                 <span class="visually-hidden">Actions</span>
               </th>

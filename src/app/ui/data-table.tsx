@@ -22,7 +22,13 @@ export function DataTable(props: { readonly caption: string; readonly data: Tabl
         <caption class="visually-hidden">{props.caption}</caption>
         <thead>
           <tr>
-            <For each={props.data.columns}>{(column) => <th scope="col">{column}</th>}</For>
+            <For each={props.data.columns}>
+              {(column, i) => (
+                <th scope="col" classList={{ num: typeof props.data.rows[0]?.[i()] === 'number' }}>
+                  {column}
+                </th>
+              )}
+            </For>
           </tr>
         </thead>
         <tbody>

@@ -24,7 +24,6 @@ export function Panel(props: {
         </header>
       </Show>
       {/* biome-ignore lint/a11y/useSemanticElements: a group of read-only content is no fieldset */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <div class="panel-body" tabindex="0" role="group" aria-label={`${props.title}, content`}>
         <ErrorBoundary fallback={(error, reset) => <ErrorNote error={error} retry={reset} />}>
           <Suspense fallback={<p class="text-2">{props.loading ?? 'Loading …'}</p>}>{props.children}</Suspense>
