@@ -1,18 +1,72 @@
 import { NacreError } from '../src/core/errors.ts';
-import { exposeService } from '../src/core/rpc.ts';
+import { type Connection, connectService, exposeService } from '../src/core/rpc.ts';
+import { Lab, type LabPlatform } from '../src/lab/lab.ts';
+import { type AdapterReport, chooseBackend } from '../src/lab/machine.ts';
+import type { MachineState, ProbeResult } from '../src/lab/service.ts';
+import type { EngineHandle, OwnEngine } from '../src/models/own/engine.ts';
+import { PooledPolicy } from '../src/models/own/policy.ts';
+import { isShipped, type ModelSource } from '../src/models/own/source.ts';
+import { openDatabase } from '../src/storage/database.ts';
+import { describeAdapter } from '../src/tensor/adapter.ts';
 
-/** Answers every request with the reason why there is no lab yet, so that the page can be built and says so. */
-const service = new Proxy(
-  {},
-  {
-    get: (_, method) => () => {
-      throw new NacreError(
-        'lab-missing',
-        `This build has no lab that could answer "${String(method)}".`,
-        'Use a build that contains workers/lab.ts of the full program.',
-      );
-    },
+/** Workers are served from assets/, one folder below the page. */
+const BASE = new URL(import.meta.env.DEV ? '/' : '../', self.location.href).href;
+
+function startEngine(): Connection<OwnEngine> {
+  return connectService<OwnEngine>(new Worker(new URL('./engine.ts', import.meta.url), { type: 'module', name: 'engine' }));
+}
+
+function modelSource(model: string): ModelSource {
+  if (isShipped(model)) return { kind: 'shipped', id: model };
+  if (/^https?:\/\//.test(model)) return { kind: 'url', url: model };
+  throw new NacreError(
+    'unknown-model',
+    `target.model: "${model}" is neither a shipped model nor an address.`,
+    'Use nacre-tiny, or the https address of a folder in MLC format.',
+  );
+}
+
+const adapter: Promise<AdapterReport> = describeAdapter();
+
+const platform: LabPlatform = {
+  async machine(): Promise<MachineState> {
+    const report = await adapter;
+    const { usage = 0, quota = 0 } = await navigator.storage.estimate();
+    const { deviceMemory } = navigator as { deviceMemory?: number };
+    return {
+      webgpu: report,
+      backend: chooseBackend('auto', report, navigator.hardwareConcurrency),
+      cores: navigator.hardwareConcurrency,
+      ...(deviceMemory === undefined ? {} : { memoryGiB: deviceMemory }),
+      isolated: self.crossOriginIsolated,
+      storage: { usedBytes: usage, quotaBytes: quota, persisted: await navigator.storage.persisted() },
+    };
   },
-);
 
-exposeService(service);
+  async connect({ model, backend }) {
+    const choice = chooseBackend(backend, await adapter, navigator.hardwareConcurrency);
+    const source = modelSource(model);
+    const engines = Array.from({ length: choice.workers }, startEngine);
+    await Promise.all(engines.map(({ remote }) => remote.load(source, BASE, { backend: choice.kind })));
+    return PooledPolicy.connect(engines.map(({ remote }): EngineHandle => remote));
+  },
+
+  async probe(): Promise<ProbeResult> {
+    throw new NacreError('probe-missing', 'The probe is not part of this build.', 'Use a newer build.');
+  },
+
+  lock: (runId) =>
+    new Promise((resolve, reject) => {
+      navigator.locks
+        .request(`nacre-run-${runId}`, { ifAvailable: true }, (lock) => {
+          if (!lock) {
+            resolve(undefined);
+            return undefined;
+          }
+          return new Promise<void>((release) => resolve(release));
+        })
+        .catch(reject);
+    }),
+};
+
+exposeService(new Lab(openDatabase(), platform));

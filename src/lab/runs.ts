@@ -1,5 +1,5 @@
 import { NacreError, type PlainError } from '../core/errors.ts';
-import type { NacreDatabase } from '../storage/database.ts';
+import type { NacreDatabase, StoredRun } from '../storage/database.ts';
 import { DexieJournal } from '../storage/dexie-journal.ts';
 import type { ExperimentConfig } from './config.ts';
 import type { ResultModel } from './result.ts';
@@ -24,9 +24,9 @@ export interface RunRecord {
   readonly error?: PlainError;
 }
 
-/** The runs kept in this browser. */
+/** The runs kept in this browser. Takes the database while it opens, so that a failure is told to whoever asks. */
 export class RunStore {
-  constructor(private readonly database: NacreDatabase) {}
+  constructor(private readonly opening: Promise<NacreDatabase>) {}
 
   async create(config: ExperimentConfig, recorded = false): Promise<RunRecord> {
     const createdAt = Date.now();
@@ -41,40 +41,36 @@ export class RunStore {
       longestTaskMs: 0,
       recorded,
     };
-    await this.database.runs.put({ id: record.id, createdAt, record });
+    const database = await this.opening;
+    await database.runs.put({ id: record.id, createdAt, record });
     return record;
   }
 
   /** @throws {NacreError} `run-unknown`. */
   async get(id: string): Promise<RunRecord> {
-    const stored = await this.database.runs.get(id);
-    if (!stored)
-      throw new NacreError(
-        'run-unknown',
-        `There is no run "${id}" in this browser.`,
-        'It may have been deleted, or the link is from another browser: import its bundle.',
-      );
-    return stored.record as RunRecord;
+    return found(id, await (await this.opening).runs.get(id));
   }
 
   async update(id: string, change: Partial<RunRecord>): Promise<RunRecord> {
-    return this.database.transaction('rw', this.database.runs, async () => {
-      const record: RunRecord = { ...(await this.get(id)), ...change };
-      await this.database.runs.put({ id, createdAt: record.createdAt, record });
+    const database = await this.opening;
+    return database.transaction('rw', database.runs, async () => {
+      const record: RunRecord = { ...found(id, await database.runs.get(id)), ...change };
+      await database.runs.put({ id, createdAt: record.createdAt, record });
       return record;
     });
   }
 
   async clearError(id: string): Promise<void> {
-    await this.database.transaction('rw', this.database.runs, async () => {
-      const { error: _, ...record } = await this.get(id);
-      await this.database.runs.put({ id, createdAt: record.createdAt, record });
+    const database = await this.opening;
+    await database.transaction('rw', database.runs, async () => {
+      const { error: _, ...record } = found(id, await database.runs.get(id));
+      await database.runs.put({ id, createdAt: record.createdAt, record });
     });
   }
 
   /** Newest first. */
   async list(): Promise<readonly RunSummary[]> {
-    const stored = await this.database.runs.orderBy('createdAt').reverse().toArray();
+    const stored = await (await this.opening).runs.orderBy('createdAt').reverse().toArray();
     return Promise.all(stored.map(async ({ record }) => this.summary(record as RunRecord, false)));
   }
 
@@ -83,32 +79,43 @@ export class RunStore {
     return { ...shown, seed: record.config.seed, readOnly, bytes: await this.bytes(record.id) };
   }
 
-  journal(id: string): Promise<DexieJournal> {
-    return DexieJournal.open(this.database, id);
+  async journal(id: string): Promise<DexieJournal> {
+    return DexieJournal.open(await this.opening, id);
   }
 
   /** Stores the units of an imported run. */
   async fill(id: string, units: Iterable<readonly [string, unknown]>): Promise<void> {
     const rows = Array.from(units, ([key, value]) => ({ runId: id, key, value, bytes: JSON.stringify(value)?.length ?? 0 }));
-    await this.database.journal.bulkPut(rows);
+    await (await this.opening).journal.bulkPut(rows);
   }
 
   /** Deletes a run with its journal and says how many bytes that frees. */
   async delete(id: string): Promise<number> {
     await this.get(id);
     const freed = await this.bytes(id);
-    await this.database.transaction('rw', this.database.runs, this.database.journal, async () => {
-      await this.database.journal.where('runId').equals(id).delete();
-      await this.database.runs.delete(id);
+    const database = await this.opening;
+    await database.transaction('rw', database.runs, database.journal, async () => {
+      await database.journal.where('runId').equals(id).delete();
+      await database.runs.delete(id);
     });
     return freed;
   }
 
   /** Read from the index alone: no unit is loaded. */
   private async bytes(id: string): Promise<number> {
-    const keys = await this.database.journal.where('[runId+bytes]').between([id, 0], [id, Number.POSITIVE_INFINITY], true, true).keys();
+    const database = await this.opening;
+    const keys = await database.journal.where('[runId+bytes]').between([id, 0], [id, Number.POSITIVE_INFINITY], true, true).keys();
     return keys.reduce<number>((sum, key) => sum + (key as unknown as [string, number])[1], 0);
   }
+}
+
+function found(id: string, stored: StoredRun | undefined): RunRecord {
+  if (stored) return stored.record as RunRecord;
+  throw new NacreError(
+    'run-unknown',
+    `There is no run "${id}" in this browser.`,
+    'It may have been deleted, or the link is from another browser: import its bundle.',
+  );
 }
 
 function newId(createdAt: number): string {

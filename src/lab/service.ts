@@ -18,6 +18,8 @@ export interface LabService {
   resume(runId: string): Promise<void>;
   /** Ends the run after the current unit; what was found so far is tested and exported. */
   stop(runId: string): Promise<void>;
+  /** The page tells how long its main thread was blocked; the longest block is part of the result. */
+  noteLongTask(runId: string, ms: number): Promise<void>;
   deleteRun(runId: string): Promise<{ readonly freedBytes: number }>;
   exportRun(runId: string, format: ExportFormat): Promise<ExportedFile>;
   importRun(bundle: Uint8Array): Promise<string>;

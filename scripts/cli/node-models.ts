@@ -1,0 +1,35 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { EngineHandle, OwnEngine } from '../../src/models/own/engine.ts';
+import { PooledPolicy } from '../../src/models/own/policy.ts';
+import { startNodeWorker } from '../node-worker.ts';
+import { findModel } from './node-files.ts';
+
+export interface NodePolicy {
+  readonly policy: PooledPolicy;
+  close(): Promise<void>;
+}
+
+/** A model on all cores: one CPU engine a worker thread. @param trainable unpack the weights so that they can be updated. */
+export async function connectCpuPolicy(model: string, trainable = false): Promise<NodePolicy> {
+  const { id, folder } = findModel('model', model);
+  const source = { kind: 'memory' as const, id, files: await readFolder(folder) };
+  const workers = Array.from({ length: availableParallelism() }, () => startNodeWorker<OwnEngine>('engine'));
+  const close = async (): Promise<void> => {
+    for (const worker of workers) await worker.close();
+  };
+  try {
+    await Promise.all(workers.map(({ remote }) => remote.load(source, 'file:///', { backend: 'cpu', trainable })));
+    return { policy: await PooledPolicy.connect(workers.map(({ remote }): EngineHandle => remote)), close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+async function readFolder(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  return new Map(await Promise.all(names.map(async (name) => [name, new Uint8Array(await readFile(join(folder, name)))] as const)));
+}

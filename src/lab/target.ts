@@ -1,0 +1,58 @@
+import { toPlainError } from '../core/errors.ts';
+import { NO_USAGE } from '../core/ledger.ts';
+import type { Rollout, Suite } from '../core/types.ts';
+import type { PooledPolicy } from '../models/own/policy.ts';
+import { visibleText } from '../textual/context.ts';
+import type { RolloutJob, Target } from '../textual/types.ts';
+
+/** Most tokens of one action; the longest household command has eight. */
+const ACTION_TOKENS = 24;
+
+/**
+ * The frozen target of a suite: opens every job's episode and lets the policy play them together. The model is connected
+ * when the first rollout is wanted, so that replaying a finished run needs none. Token traces are dropped: TextualRL has no
+ * use for them, and the journal would grow tenfold.
+ */
+export function suiteTarget(suite: Suite, connect: () => Promise<PooledPolicy>): Target {
+  return {
+    async rollouts(jobs, { context, contextHash, temperature, signal, onRollout }) {
+      const policy = await connect();
+      const opened = jobs.map((job) => ({ ...job, episode: suite.open(job.task, job.seed) }));
+      const finished = await policy.rollouts(opened, {
+        context: visibleText(context),
+        contextHash,
+        temperature,
+        topP: 1,
+        maxTurns: suite.maxTurns,
+        maxTokensPerTurn: ACTION_TOKENS,
+        signal,
+        onRollout: (rollout) => onRollout(withoutTokens(rollout)),
+      });
+      return finished.map(withoutTokens);
+    },
+  };
+}
+
+/** A rollout that could not run, in the shape the loop retries and counts. */
+export function failedRollout(job: RolloutJob, contextHash: string, thrown: unknown): Rollout {
+  const { message } = toPlainError(thrown);
+  return {
+    id: job.id,
+    taskId: job.task.id,
+    index: job.index,
+    contextHash,
+    turns: [],
+    finalObservation: '',
+    answer: '',
+    reward: 0,
+    success: false,
+    finish: 'error',
+    usage: NO_USAGE,
+    seed: job.seed,
+    error: message,
+  };
+}
+
+function withoutTokens(rollout: Rollout): Rollout {
+  return { ...rollout, turns: rollout.turns.map(({ observation, action, reward }) => ({ observation, action, reward })) };
+}
