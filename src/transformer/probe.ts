@@ -1,205 +1,203 @@
 import { NacreError } from '../core/errors.ts';
 import type { DeviceArray } from '../tensor/backend.ts';
 import { type Decoder, packed } from './decoder.ts';
+import type { Region } from './kv-arena.ts';
 import { summarise } from './sampling.ts';
 import { RowBuilder } from './session.ts';
 
-/** A token whose layer logits are wanted at a position of a text (from 0): how strongly each layer predicts it to come next. */
+/** Most logits held at once. */
+const MAX_LOGITS = 1 << 22;
+
+/** A token and the position whose residual stream predicts it (the last position the model reads before it). */
 export interface ProbePoint {
   readonly position: number;
   readonly token: number;
 }
 
+/** Layer logits of the points, row-major [points, layers]. */
 export interface LayerLogits {
   readonly layers: number;
-  /** z_l = ⟨h_l[position], W[token]⟩ without the final norm (PEARL eq. 2), f32 [points, layers]. */
+  /** z_l = ⟨h_l, W[token]⟩ (PEARL eq. 2), without the final norm. */
   readonly raw: Float32Array;
-  /** The same behind the final norm (the logit lens), f32 [points, layers]; the last layer's is the model's own logit. */
+  /** The same with the final norm (the logit lens); the last layer's is the model's own logit. */
   readonly normed: Float32Array;
-  /** The model's logit of the token, f32 [points]. */
+  /** The model's own logit of each point, from its full unembedding. */
   readonly logits: Float32Array;
 }
 
-/** Products recorded while a call runs; read once it has ended. */
-interface Recorded {
-  readonly layer: number;
-  /** Which points the entries of the arrays are. */
-  readonly points: readonly number[];
-  readonly raw: DeviceArray;
-  readonly normed: DeviceArray;
-}
-
 /**
- * Reads `tokens` and returns the layer logits of the points, in their order. PEARL's feature of the token y_d that a text
- * has at position d is the point {position: d − 1, token: y_d}.
- * @throws {NacreError} `bad-probe-point` for a point outside the text or the vocabulary, `prompt-too-long`, `token-out-of-range`.
+ * Reads `tokens` and returns the logits of chosen tokens at chosen positions after every layer. Only the unembedding rows of
+ * those tokens enter the layer logits.
+ * @throws {NacreError} `bad-probe-point` for a position that is not read or a token outside the vocabulary, `text-too-long`
  */
 export async function probeLayers(decoder: Decoder, tokens: readonly number[], points: readonly ProbePoint[]): Promise<LayerLogits> {
-  const wanted = [...new Set(points.map(({ position }) => position))].sort((a, b) => a - b);
-  return (await observe(decoder, tokens, points, wanted)).layerLogits;
+  const { layers, vocab } = decoder.config;
+  for (const { position, token } of points) {
+    if (!(position >= 0 && position < tokens.length)) throw badPoint(`position ${position}`, `0 to ${tokens.length - 1}`);
+    if (!(token >= 0 && token < vocab)) throw badPoint(`token ${token}`, `0 to ${vocab - 1}`);
+  }
+  const raw = new Float32Array(points.length * layers);
+  const normed = new Float32Array(points.length * layers);
+  const logits = new Float32Array(points.length);
+  if (points.length === 0) return { layers, raw, normed, logits };
+  const wanted = [...new Set(points.map((point) => point.position))].sort((a, b) => a - b);
+  const region = reserve(decoder, tokens);
+  const collector = new Collector(decoder, points);
+  try {
+    // Block by block, so that the full logits of few positions are held at a time.
+    const block = Math.max(1, Math.floor(MAX_LOGITS / vocab));
+    let read = 0;
+    for (let i = 0; i < wanted.length; i += block) {
+      const some = wanted.slice(i, i + block);
+      const end = some.at(-1)! + 1;
+      const from = read;
+      const rows = rowsOf(tokens, region.start, from, end).packed(some.map((position) => position - from));
+      const full = await decoder.forward(rows, (layer, h, first, count) => collector.collect(layer, h, from + first, count));
+      points.forEach(({ position, token }, p) => {
+        const at = some.indexOf(position);
+        if (at >= 0) logits[p] = full[at * vocab + token]!;
+      });
+      read = end;
+    }
+    await collector.read(raw, normed);
+  } finally {
+    collector.free();
+    decoder.arena.release(region);
+  }
+  return { layers, raw, normed, logits };
 }
 
-export interface Alternative {
+/** Gathers layer logits while the decoder runs: those of all layers into one array, read once at the end. */
+class Collector {
+  private readonly decoder: Decoder;
+  private readonly points: readonly ProbePoint[];
+  private readonly raw: DeviceArray;
+  private readonly normed: DeviceArray;
+
+  constructor(decoder: Decoder, points: readonly ProbePoint[]) {
+    this.decoder = decoder;
+    this.points = points;
+    const length = points.length * decoder.config.layers;
+    this.raw = decoder.backend.create('f32', length, 'probe raw');
+    this.normed = decoder.backend.create('f32', length, 'probe normed');
+  }
+
+  /** `h` holds positions [first, first + count) after `layer`. */
+  collect(layer: number, h: DeviceArray, first: number, count: number): void {
+    const { backend, scratch, weights, config } = this.decoder;
+    const { hidden, normEps: eps, layers } = config;
+    const inside = this.points.flatMap((point, i) => (point.position >= first && point.position < first + count ? [i] : []));
+    if (inside.length === 0) return;
+    const rows = inside.length;
+    const hRows = scratch.u32('probe rows', Uint32Array.from(inside, (i) => this.points[i]!.position - first));
+    const tokens = scratch.u32('probe tokens', Uint32Array.from(inside, (i) => this.points[i]!.token));
+    const toRows = scratch.u32('probe to', Uint32Array.from(inside, (i) => i * layers + layer));
+    const own = scratch.u32('probe own rows', Uint32Array.from(inside.keys()));
+    const out = scratch.f32('probe out', rows);
+    const picked = packed(scratch.f32('probe picked', rows * hidden), hidden);
+    const normed = scratch.f32('probe normed', rows * hidden);
+    const store = (to: DeviceArray): void => backend.copyRows({ to: packed(to, 1), toRows, from: packed(out, 1), rows, width: 1 });
+    backend.layerLogits({ out, h, hRows, tokens, w: weights.unembed, count: rows });
+    store(this.raw);
+    backend.copyRows({ to: picked, from: packed(h, hidden), fromRows: hRows, rows, width: hidden });
+    backend.rmsNorm({ out: packed(normed, hidden), x: picked, weight: weights.finalNorm, rows, groups: 1, dim: hidden, eps });
+    backend.layerLogits({ out, h: normed, hRows: own, tokens, w: weights.unembed, count: rows });
+    store(this.normed);
+  }
+
+  async read(raw: Float32Array, normed: Float32Array): Promise<void> {
+    const { backend } = this.decoder;
+    raw.set((await backend.read(this.raw)) as Float32Array);
+    normed.set((await backend.read(this.normed)) as Float32Array);
+  }
+
+  free(): void {
+    this.decoder.backend.free(this.raw);
+    this.decoder.backend.free(this.normed);
+  }
+}
+
+export interface LikelyToken {
   readonly id: number;
   readonly probability: number;
 }
 
-export interface ReadToken {
+/** A token of a text and how the model saw it coming. */
+export interface TokenReading {
   readonly id: number;
   /** ln p given the tokens before it; absent for the first. */
   readonly logprob?: number;
-  /** Entropy in nats of the distribution it was predicted by. */
+  /** Entropy (nats) of the distribution it stands against. */
   readonly entropy?: number;
-  /** The likeliest tokens at this place, likeliest first. */
-  readonly top: readonly Alternative[];
-  /** Layer logits of this token at the position that predicts it, one a layer; empty for the first. */
+  readonly top: readonly LikelyToken[];
+  /** Layer logits at the position that predicts it; empty for the first. */
   readonly raw: readonly number[];
   readonly normed: readonly number[];
 }
 
 export interface TextReading {
   readonly layers: number;
-  readonly tokens: readonly ReadToken[];
-  /** The likeliest tokens after the text. */
-  readonly next: readonly Alternative[];
-  /** max |normed last-layer logit − the model's own logit| over the tokens. */
+  readonly tokens: readonly TokenReading[];
+  /** Likeliest tokens behind the text. */
+  readonly next: readonly LikelyToken[];
+  /** max |normed logit of the last layer − the model's own logit| over the text. */
   readonly selfCheck: number;
 }
 
-/** Reads a whole text and says how each of its tokens was predicted, with the `top` likeliest alternatives. @throws as `probeLayers`. */
+/** Probability, entropy, likeliest alternatives and layer logits of every token of a text. @param top how many alternatives. */
 export async function readText(decoder: Decoder, tokens: readonly number[], top: number): Promise<TextReading> {
+  const { vocab, layers } = decoder.config;
+  if (tokens.length === 0) return { layers, tokens: [], next: [], selfCheck: 0 };
   const points = tokens.slice(1).map((token, position) => ({ position, token }));
-  const { layerLogits, own } = await observe(decoder, tokens, points, [...tokens.keys()]);
-  const { layers, raw, normed, logits } = layerLogits;
-  const { vocab } = decoder.config;
-  const row = (position: number): Float32Array => own.subarray(position * vocab, (position + 1) * vocab);
-  const read = tokens.map((id, i): ReadToken => {
-    if (i === 0) return { id, top: [], raw: [], normed: [] };
-    const before = row(i - 1);
-    const { logSum, entropy } = summarise(before);
-    const place = (values: Float32Array): number[] => [...values.subarray((i - 1) * layers, i * layers)];
-    return { id, logprob: before[id] - logSum, entropy, top: likeliest(before, top), raw: place(raw), normed: place(normed) };
-  });
-  const selfCheck = points.reduce((worst, _, i) => Math.max(worst, Math.abs(normed[(i + 1) * layers - 1] - logits[i])), 0);
-  return { layers, tokens: read, next: tokens.length === 0 ? [] : likeliest(row(tokens.length - 1), top), selfCheck };
-}
-
-function likeliest(logits: Float32Array, count: number): Alternative[] {
-  const { logSum } = summarise(logits);
-  const order = Array.from(logits.keys()).sort((a, b) => logits[b] - logits[a] || a - b);
-  return order.slice(0, count).map((id) => ({ id, probability: Math.exp(logits[id] - logSum) }));
-}
-
-interface Observed {
-  readonly layerLogits: LayerLogits;
-  /** The model's logits at the wanted positions, [wanted, vocab]. */
-  readonly own: Float32Array;
-}
-
-/** One call over the text that records the points' products after each layer. @param wanted ascending positions, those of all points among them. */
-async function observe(
-  decoder: Decoder,
-  tokens: readonly number[],
-  points: readonly ProbePoint[],
-  wanted: readonly number[],
-): Promise<Observed> {
-  const { layers, vocab } = decoder.config;
-  checkPoints(decoder, tokens, points);
-  const region = decoder.arena.allocate(tokens.length);
-  const recorded: Recorded[] = [];
+  const { raw, normed, logits: own } = await probeLayers(decoder, tokens, points);
+  const selfCheck = points.reduce((worst, _, i) => Math.max(worst, Math.abs(normed[i * layers + layers - 1]! - own[i]!)), 0);
+  const row = (array: Float32Array, i: number): number[] => Array.from(array.subarray(i * layers, (i + 1) * layers));
+  const read: TokenReading[] = [{ id: tokens[0]!, top: [], raw: [], normed: [] }];
+  let next: readonly LikelyToken[] = [];
+  const region = reserve(decoder, tokens);
   try {
-    const rows = new RowBuilder();
-    tokens.forEach((id, i) => {
-      rows.add(id, i, region.start + i, [0, 0, region.start, i + 1]);
-    });
-    const own = await decoder.forward(rows.packed(wanted), (layer, h, firstRow, count) => {
-      const inside = [...points.keys()].filter((i) => points[i].position >= firstRow && points[i].position < firstRow + count);
-      if (inside.length > 0) recorded.push(record(decoder, layer, h, firstRow, points, inside));
-    });
-    const places = new Map(wanted.map((position, place) => [position, place]));
-    const layerLogits: LayerLogits = {
-      layers,
-      raw: new Float32Array(points.length * layers),
-      normed: new Float32Array(points.length * layers),
-      logits: Float32Array.from(points, ({ position, token }) => own[(places.get(position) as number) * vocab + token]),
-    };
-    for (const { layer, points: inside, raw, normed } of recorded) {
-      await scatter(decoder, raw, inside, layer, layerLogits.raw);
-      await scatter(decoder, normed, inside, layer, layerLogits.normed);
+    const block = Math.max(1, Math.floor(MAX_LOGITS / vocab));
+    for (let from = 0; from < tokens.length; from += block) {
+      const rows = rowsOf(tokens, region.start, from, Math.min(tokens.length, from + block));
+      const logits = await decoder.forward(rows.packed(Array.from({ length: rows.count }, (_, i) => i)));
+      for (let i = 0; i < rows.count; i++) {
+        const here = logits.subarray(i * vocab, (i + 1) * vocab);
+        const id = tokens[from + i + 1];
+        if (id === undefined) next = likeliest(here, top);
+        else {
+          const { logSum, entropy } = summarise(here);
+          const layerRows = { raw: row(raw, from + i), normed: row(normed, from + i) };
+          read.push({ id, logprob: here[id]! - logSum, entropy, top: likeliest(here, top), ...layerRows });
+        }
+      }
     }
-    return { layerLogits, own };
   } finally {
-    for (const { raw, normed } of recorded) {
-      decoder.backend.free(raw);
-      decoder.backend.free(normed);
-    }
     decoder.arena.release(region);
   }
+  return { layers, tokens: read, next, selfCheck };
 }
 
-/** Records the products of one layer's residual stream with the rows of the unembedding that the points name. */
-function record(
-  decoder: Decoder,
-  layer: number,
-  h: DeviceArray,
-  firstRow: number,
-  points: readonly ProbePoint[],
-  inside: readonly number[],
-): Recorded {
-  const { backend, scratch, weights, config } = decoder;
-  const { hidden, normEps: eps } = config;
-  const count = inside.length;
-  const hRows = scratch.u32(
-    'probe rows',
-    Uint32Array.from(inside, (i) => points[i].position - firstRow),
-  );
-  const tokens = scratch.u32(
-    'probe tokens',
-    Uint32Array.from(inside, (i) => points[i].token),
-  );
-  const each = scratch.u32('probe own rows', Uint32Array.from(inside.keys()));
-  const picked = packed(scratch.f32('probe picked', count * hidden), hidden);
-  const behindNorm = packed(scratch.f32('probe normed', count * hidden), hidden);
-  backend.copyRows({ to: picked, from: packed(h, hidden), fromRows: hRows, rows: count, width: hidden });
-  backend.rmsNorm({ out: behindNorm, x: picked, weight: weights.finalNorm, rows: count, groups: 1, dim: hidden, eps });
-  const raw = backend.create('f32', count, 'layer logits');
-  const normed = backend.create('f32', count, 'normed layer logits');
-  const w = weights.unembed;
-  backend.layerLogits({ out: raw, h: picked.array, hRows: each, tokens, w, count });
-  backend.layerLogits({ out: normed, h: behindNorm.array, hRows: each, tokens, w, count });
-  return { layer, points: inside, raw, normed };
+function likeliest(logits: Float32Array, count: number): LikelyToken[] {
+  const { logSum } = summarise(logits);
+  const ids = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]! || a - b);
+  return ids.slice(0, count).map((id) => ({ id, probability: Math.exp(logits[id]! - logSum) }));
 }
 
-async function scatter(decoder: Decoder, from: DeviceArray, points: readonly number[], layer: number, to: Float32Array): Promise<void> {
-  const values = await decoder.backend.read(from, 0, points.length);
-  points.forEach((point, i) => {
-    to[point * decoder.config.layers + layer] = values[i];
-  });
-}
-
-function checkPoints(decoder: Decoder, tokens: readonly number[], points: readonly ProbePoint[]): void {
-  const { vocab, contextLength } = decoder.config;
+function reserve(decoder: Decoder, tokens: readonly number[]): Region {
+  const { contextLength } = decoder.config;
   if (tokens.length > contextLength) {
-    throw new NacreError(
-      'prompt-too-long',
-      `The text has ${tokens.length} tokens; the model reads ${contextLength} in all.`,
-      'Shorten the text or use a model with a longer context.',
-    );
+    throw new NacreError('text-too-long', `The text has ${tokens.length} tokens; the model reads ${contextLength}.`, 'Shorten the text.');
   }
-  for (const { position, token } of points) {
-    if (!(position >= 0 && position < tokens.length)) {
-      throw new NacreError(
-        'bad-probe-point',
-        `Position ${position} is outside the text of ${tokens.length} tokens.`,
-        'Positions count from 0.',
-      );
-    }
-    if (!(token >= 0 && token < vocab)) {
-      throw new NacreError(
-        'bad-probe-point',
-        `Token id ${token} is outside the model's vocabulary of ${vocab}.`,
-        `Use ids from 0 to ${vocab - 1}.`,
-      );
-    }
-  }
+  return decoder.arena.allocate(tokens.length);
+}
+
+/** Tokens [from, to) of a text whose keys and values begin at arena row `start`. */
+function rowsOf(tokens: readonly number[], start: number, from: number, to: number): RowBuilder {
+  const rows = new RowBuilder();
+  for (let i = from; i < to; i++) rows.add(tokens[i]!, i, start + i, [0, 0, start, i + 1]);
+  return rows;
+}
+
+function badPoint(what: string, range: string): NacreError {
+  return new NacreError('bad-probe-point', `The probe asks for ${what}, outside ${range}.`, `Choose one from ${range}.`);
 }
