@@ -89,9 +89,18 @@ class Collector {
     const inside = this.points.flatMap((point, i) => (point.position >= first && point.position < first + count ? [i] : []));
     if (inside.length === 0) return;
     const rows = inside.length;
-    const hRows = scratch.u32('probe rows', Uint32Array.from(inside, (i) => this.points[i]!.position - first));
-    const tokens = scratch.u32('probe tokens', Uint32Array.from(inside, (i) => this.points[i]!.token));
-    const toRows = scratch.u32('probe to', Uint32Array.from(inside, (i) => i * layers + layer));
+    const hRows = scratch.u32(
+      'probe rows',
+      Uint32Array.from(inside, (i) => this.points[i]!.position - first),
+    );
+    const tokens = scratch.u32(
+      'probe tokens',
+      Uint32Array.from(inside, (i) => this.points[i]!.token),
+    );
+    const toRows = scratch.u32(
+      'probe to',
+      Uint32Array.from(inside, (i) => i * layers + layer),
+    );
     const own = scratch.u32('probe own rows', Uint32Array.from(inside.keys()));
     const out = scratch.f32('probe out', rows);
     const picked = packed(scratch.f32('probe picked', rows * hidden), hidden);

@@ -3,6 +3,7 @@ import type { Episode, Step, Task } from '../../src/core/types.ts';
 import type { LoadedModel } from '../../src/models/own/source.ts';
 import { type ChatTemplate, jinjaTemplate } from '../../src/transformer/chat-template.ts';
 import { countParameters } from '../../src/transformer/device-weights.ts';
+import { mlcFiles } from '../../src/transformer/mlc/write.ts';
 import { Tokenizer } from '../../src/transformer/tokenizer.ts';
 import { tinyConfig, tinyWeights } from './models.ts';
 
@@ -51,6 +52,13 @@ export function toyModel(template: string = GROWING_TEMPLATE, contextLength = 40
     parameters: countParameters(weights),
     bytes: 0,
   };
+}
+
+/** The toy model's files in MLC format (weights rounded to float16). */
+export function toyModelFiles(): Map<string, Uint8Array> {
+  const { weights, tokenizerJson } = toyModel();
+  const tokenizerConfig = JSON.stringify({ eos_token: '<|end|>', chat_template: GROWING_TEMPLATE });
+  return mlcFiles(weights, { quantisation: 'q0f16', tokenizerJson, tokenizerConfig });
 }
 
 /** A corridor: done at the first answer that says " red", rewarded when that happens at a turn of the task's own parity. */

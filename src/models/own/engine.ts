@@ -7,6 +7,7 @@ import { createWebGpuBackend } from '../../tensor/webgpu/backend.ts';
 import { Decoder } from '../../transformer/decoder.ts';
 import type { GradientWorker } from '../../transformer/parallel.ts';
 import { trainableWeights } from '../../transformer/parameters.ts';
+import { type LayerLogits, type ProbePoint, probeLayers, readText, type TextReading } from '../../transformer/probe.ts';
 import { type Prefix, SequencePool, type TurnFinish } from '../../transformer/session.ts';
 import { type AdamStep, type OptimiserState, type ShardGradient, Trainer } from '../../transformer/train.ts';
 import type { TrainBatch } from '../../transformer/train-batch.ts';
@@ -62,9 +63,18 @@ export interface EngineHandle extends GradientWorker {
   release(sequences: readonly number[]): Promise<void>;
   /** One turn of each, decoded together. `onText` is told an answer's visible text as it grows. */
   turns(requests: readonly EngineTurn[], onText?: (request: number, text: string) => void): Promise<EngineTurnResult[]>;
+  /** Layer logits of chosen tokens at chosen positions of a text given as ids. */
+  probe(ids: readonly number[], points: readonly ProbePoint[]): Promise<LayerLogits>;
+  /** Every token of a text with its probability, entropy, alternatives and layer logits, and the ids' texts. */
+  read(text: string | readonly Message[], top: number): Promise<EngineReading>;
   /** Ends the turns now running with finish `cancelled`. */
   cancel(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface EngineReading extends TextReading {
+  /** Vocabulary entry of each id that the reading names. */
+  readonly texts: ReadonlyMap<number, string>;
 }
 
 interface OpenPrefix {
@@ -196,6 +206,24 @@ export class OwnEngine implements EngineHandle {
         const text = beforeStop(conversation.answer(tokens.ids), requests[i]!.stop ?? []).text;
         return { text, tokens, finish, inputTokens: ids.length, historyTokens: history };
       });
+    });
+  }
+
+  probe(ids: readonly number[], points: readonly ProbePoint[]): Promise<LayerLogits> {
+    return this.exclusive(() => probeLayers(this.ready().decoder, ids, points));
+  }
+
+  read(text: string | readonly Message[], top: number): Promise<EngineReading> {
+    return this.exclusive(async () => {
+      const { decoder, speech, model } = this.ready();
+      const { chatTemplate, tokenizer } = model;
+      const ids =
+        typeof text === 'string'
+          ? speech.encode(text, true)
+          : speech.encode(chatTemplate.render(text, { addGenerationPrompt: true }), chatTemplate.addSpecial);
+      const reading = await readText(decoder, ids, top);
+      const named = [...ids, ...[...reading.tokens.flatMap((token) => token.top), ...reading.next].map(({ id }) => id)];
+      return { ...reading, texts: new Map(named.map((id) => [id, tokenizer.tokenText(id)])) };
     });
   }
 

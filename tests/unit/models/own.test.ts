@@ -197,3 +197,18 @@ describe('engine', () => {
     await expect(PooledPolicy.connect([])).rejects.toMatchObject({ code: 'no-engines' });
   });
 });
+
+describe('reading', () => {
+  it('probes ids and reads texts and conversations with the words of all ids named', async () => {
+    const [engine] = (await engines(1)) as [OwnEngine];
+    const ids = toyModel().tokenizer.encode('<|ctx|> red<|obs|> go', { addSpecial: false });
+    const { normed, logits, layers } = await engine.probe(ids, [{ position: 1, token: ids[2]! }]);
+    expect(normed[layers - 1]).toBeCloseTo(logits[0]!, 4);
+    const reading = await engine.read('<|ctx|> red<|obs|> go', 3);
+    expect(reading.tokens.map(({ id }) => reading.texts.get(id))).toEqual(['<|ctx|>', ' red', '<|obs|>', ' go']);
+    expect(reading.tokens[2]!.normed.at(-1)).toBeCloseTo(logits[0]!, 4);
+    for (const { id } of reading.next) expect(reading.texts.has(id)).toBe(true);
+    const chat = await engine.read([{ role: 'user', content: ' go' }], 1);
+    expect(chat.tokens.map(({ id }) => chat.texts.get(id))).toEqual(['<|ctx|>', '<|obs|>', ' go', '<|act|>']);
+  });
+});
