@@ -3,20 +3,26 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isStale, ROOT } from './setup.mjs';
 
-/**
- * Compiles assembly/ to WASM and writes it as a TypeScript module that exports the bytes in base64, so that Node, pages and
- * workers load the same file in the same way, with no request of its own. Does nothing when the output is newer.
- */
-const OUTPUT = 'src/tensor/cpu/kernels.generated.ts';
+const MODULES = [
+  { entry: 'assembly/index.ts', output: 'src/tensor/cpu/kernels.generated.ts', name: 'KERNELS_BASE64' },
+  { entry: 'assembly/cluster/distances.ts', output: 'src/cluster/distances.generated.ts', name: 'DISTANCES_BASE64' },
+];
 
-/** @throws {Error} with the compiler's messages. */
+/**
+ * Compiles assembly/ to WASM and writes it as TypeScript modules that export the bytes in base64, so that Node, pages and
+ * workers load the same file in the same way, with no request of its own. Leaves outputs that are newer than the sources.
+ * @throws {Error} with the compiler's messages.
+ */
 export async function buildWasm() {
-  if (!isStale(join(ROOT, OUTPUT), ['assembly', 'scripts/build-wasm.mjs'])) return;
+  for (const module of MODULES) if (isStale(join(ROOT, module.output), ['assembly', 'scripts/build-wasm.mjs'])) await compile(module);
+}
+
+async function compile({ entry, output, name }) {
   const { default: asc } = await import('assemblyscript/asc');
   const files = new Map();
   const { error, stderr } = await asc.main(
     [
-      'assembly/index.ts',
+      entry,
       ...['--baseDir', ROOT, '--outFile', 'kernels.wasm', '--bindings', 'none'],
       ...['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', '--enable', 'simd', '--enable', 'bulk-memory'],
     ],
@@ -25,9 +31,9 @@ export async function buildWasm() {
   if (error) throw new Error(`asc: ${error.message}\n${stderr.toString()}`);
   const base64 = Buffer.from(files.get('kernels.wasm')).toString('base64');
   // Written beside and renamed, so that a reader never sees half a file.
-  const path = join(ROOT, OUTPUT);
+  const path = join(ROOT, output);
   const temporary = `${path}.${process.pid}`;
-  writeFileSync(temporary, `// Made by scripts/build-wasm.mjs from assembly/.\nexport const KERNELS_BASE64 =\n  '${base64}';\n`);
+  writeFileSync(temporary, `// Made by scripts/build-wasm.mjs from assembly/.\nexport const ${name} =\n  '${base64}';\n`);
   renameSync(temporary, path);
 }
 

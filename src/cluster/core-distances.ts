@@ -1,4 +1,6 @@
-import { boundFor, distance, LEAD, type SearchSpace, squaredGap, squaredLead } from './search-space.ts';
+import { BlockDistances } from './block-distances.ts';
+import { row } from './matrix.ts';
+import { boundFor, LEAD, type SearchSpace, squaredGap } from './search-space.ts';
 
 export interface CoreDistances {
   /** Distance to the k-th nearest other point: what the fit uses. */
@@ -13,7 +15,7 @@ const PAIRS_A_SLICE = 1_000_000;
 /**
  * Both core distances of every point (Campello et al. 2013, definition 3) in one pass over its nearest neighbours.
  * A point looks through the blocks nearest to its own first, and stops when the next is farther than its k-th neighbour.
- * O(n²·d) time at worst, O(n + k) memory beside the result. Yields the share done.
+ * O(n²·d) time at worst, O(n·d + k) memory. Yields the share done.
  * @param k 1 … n−1; a space of fewer than two points has core distances 0.
  */
 export function* coreDistances(space: SearchSpace, k: number): Generator<number, CoreDistances> {
@@ -27,10 +29,10 @@ export function* coreDistances(space: SearchSpace, k: number): Generator<number,
     const to = space.starts[block + 1]!;
     search.enter(block);
     for (let position = from; position < to; position++) {
-      const nearest = search.nearest(position);
+      const squares = search.nearest(position);
       const point = space.order[position]!;
-      cores.fit[point] = nearest[k - 1]!;
-      cores.prediction[point] = k > 1 ? nearest[k - 2]! : 0;
+      cores.fit[point] = Math.sqrt(squares[k - 1]!);
+      cores.prediction[point] = k > 1 ? Math.sqrt(squares[k - 2]!) : 0;
     }
     pairs += (to - from) * n;
     if (pairs < PAIRS_A_SLICE) continue;
@@ -42,15 +44,16 @@ export function* coreDistances(space: SearchSpace, k: number): Generator<number,
 
 class NeighbourSearch {
   private readonly space: SearchSpace;
-  private readonly found: Float64Array;
+  private readonly distances: BlockDistances;
+  private readonly squares: Float64Array;
   private readonly gap: Float64Array;
   private readonly blocks: Int32Array;
-  private bound = 0;
 
   constructor(space: SearchSpace, k: number) {
     const count = space.starts.length - 1;
     this.space = space;
-    this.found = new Float64Array(k);
+    this.distances = new BlockDistances(space.points, space.order, space.starts);
+    this.squares = new Float64Array(k);
     this.gap = new Float64Array(count);
     this.blocks = Int32Array.from({ length: count }, (_, block) => block);
   }
@@ -67,34 +70,29 @@ class NeighbourSearch {
     this.blocks.sort((a, b) => gap[a]! - gap[b]! || a - b);
   }
 
-  /** Distances to the k nearest other points, ascending, of a point in the entered block. Overwritten by the next call. */
+  /** Squared distances to the k nearest other points, ascending, of a point in the entered block. Overwritten by the next call. */
   nearest(position: number): Float64Array {
-    const { lead, boxes } = this.space;
+    const { lead, boxes, starts, margin, points, order } = this.space;
+    const { squares, distances, gap } = this;
+    const last = squares.length - 1;
     const own = lead.subarray(position * LEAD, (position + 1) * LEAD);
-    this.found.fill(Number.POSITIVE_INFINITY);
-    this.bound = Number.POSITIVE_INFINITY;
+    distances.query.set(row(points, order[position]!));
+    squares.fill(Number.POSITIVE_INFINITY);
+    let bound = Number.POSITIVE_INFINITY;
     for (const block of this.blocks) {
-      if (this.gap[block]! > this.bound) break;
-      if (squaredGap(own, own, boxes, block) <= this.bound) this.scan(position, block);
+      if (gap[block]! > bound) break;
+      if (squaredGap(own, own, boxes, block) > bound) continue;
+      const from = starts[block]!;
+      const count = starts[block + 1]! - from;
+      if (distances.measure(block, count) >= squares[last]!) continue;
+      const self = position - from;
+      for (let place = 0; place < count; place++) {
+        const square = distances.squares[place]!;
+        if (square < squares[last]! && place !== self) insertSorted(squares, square);
+      }
+      bound = boundFor(Math.sqrt(squares[last]!), margin);
     }
-    return this.found;
-  }
-
-  private scan(position: number, block: number): void {
-    const { placed, lead, starts, margin, points } = this.space;
-    const { columns: d } = points;
-    const { found } = this;
-    const last = found.length - 1;
-    const end = starts[block + 1]!;
-    let bound = this.bound;
-    for (let other = starts[block]!; other < end; other++) {
-      if (squaredLead(lead, position * LEAD, lead, other * LEAD) > bound || other === position) continue;
-      const measured = distance(placed, position * d, placed, other * d, d);
-      if (measured >= found[last]!) continue;
-      insertSorted(found, measured);
-      bound = boundFor(found[last]!, margin);
-    }
-    this.bound = bound;
+    return squares;
   }
 }
 

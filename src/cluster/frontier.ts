@@ -1,4 +1,6 @@
-import { boundFor, distance, LEAD, type SearchSpace, squaredGap, squaredLead } from './search-space.ts';
+import { BlockDistances } from './block-distances.ts';
+import { row } from './matrix.ts';
+import { boundFor, LEAD, type SearchSpace, squaredGap } from './search-space.ts';
 
 /**
  * The points that Prim's algorithm has not reached, each with the best edge from the tree to it so far. They stay in the
@@ -8,62 +10,59 @@ import { boundFor, distance, LEAD, type SearchSpace, squaredGap, squaredLead } f
 export class Frontier {
   private readonly space: SearchSpace;
   private readonly coreOf: Float64Array;
+  private readonly positionOf: Int32Array;
+  private readonly distances: BlockDistances;
   // By slot; a block's remaining points fill its first slots.
   private readonly id: Int32Array;
   private readonly core: Float64Array;
   private readonly best: Float64Array;
-  private readonly bound: Float64Array;
   private readonly source: Int32Array;
-  private readonly lead: Float64Array;
-  private readonly placed: Float64Array;
-  // By block.
+  // By block: points left, the slot of the nearest, the longest edge that could still become shorter and its squared bound.
   private readonly count: Int32Array;
   private readonly nearest: Int32Array;
-  private readonly improvable: Float64Array;
-  private readonly improvableBound: Float64Array;
-  // The point added last.
+  private readonly longest: Float64Array;
+  private readonly bound: Float64Array;
+  /** The point added last, and its lead coordinates. */
   private current = 0;
-  private readonly currentLead = new Float64Array(LEAD);
-  private readonly currentPlaced: Float64Array;
+  private currentLead: Float64Array = new Float64Array(LEAD);
 
   /** Starts with point 0 in the tree. @param core fit core distance a point. */
   constructor(space: SearchSpace, core: Float64Array) {
-    const n = space.points.rows;
-    const blocks = space.starts.length - 1;
+    const { points, order, starts } = space;
+    const blocks = starts.length - 1;
     this.space = space;
     this.coreOf = core;
-    this.id = space.order.slice();
-    this.core = Float64Array.from(space.order, (point) => core[point]!);
-    this.best = new Float64Array(n).fill(Number.POSITIVE_INFINITY);
-    this.bound = new Float64Array(n).fill(Number.POSITIVE_INFINITY);
-    this.source = new Int32Array(n);
-    this.lead = space.lead.slice();
-    this.placed = space.placed.slice();
-    this.count = Int32Array.from({ length: blocks }, (_, block) => space.starts[block + 1]! - space.starts[block]!);
+    this.distances = new BlockDistances(points, order, starts);
+    this.id = order.slice();
+    this.core = Float64Array.from(order, (point) => core[point]!);
+    this.best = new Float64Array(points.rows).fill(Number.POSITIVE_INFINITY);
+    this.source = new Int32Array(points.rows);
+    this.count = Int32Array.from({ length: blocks }, (_, block) => starts[block + 1]! - starts[block]!);
     this.nearest = new Int32Array(blocks);
-    this.improvable = new Float64Array(blocks);
-    this.improvableBound = new Float64Array(blocks);
-    this.currentPlaced = new Float64Array(space.points.columns);
+    this.longest = new Float64Array(blocks);
+    this.bound = new Float64Array(blocks);
+    this.positionOf = new Int32Array(points.rows);
+    order.forEach((point, position) => {
+      this.positionOf[point] = position;
+    });
     for (let block = 0; block < blocks; block++) this.summarise(block);
-    const first = this.id.indexOf(0);
+    const first = this.positionOf[0]!;
     this.take(
       first,
-      space.starts.findLastIndex((start) => start <= first),
+      starts.findLastIndex((start) => start <= first),
     );
   }
 
   /** Lets the point added last improve the edges, then adds the nearest point (lowest number among equals). */
   takeNearest(): { point: number; source: number; distance: number } {
-    const { count, improvable, improvableBound, currentLead } = this;
+    const { count, longest, bound, currentLead } = this;
     const { boxes } = this.space;
     const core = this.coreOf[this.current]!;
     let nearest = -1;
     let home = 0;
     for (let block = 0; block < count.length; block++) {
       if (count[block] === 0) continue;
-      if (core < improvable[block]! && squaredGap(currentLead, currentLead, boxes, block) <= improvableBound[block]!) {
-        this.relax(block, core);
-      }
+      if (core < longest[block]! && squaredGap(currentLead, currentLead, boxes, block) <= bound[block]!) this.relax(block, core);
       const slot = this.nearest[block]!;
       if (nearest >= 0 && !this.isBefore(slot, nearest)) continue;
       nearest = slot;
@@ -76,21 +75,18 @@ export class Frontier {
 
   /** Offers the edges from the current point to a block's points. */
   private relax(block: number, coreCurrent: number): void {
-    const { best, bound, core, lead, placed, currentLead, currentPlaced } = this;
-    const { margin, points, starts } = this.space;
-    const { columns: d } = points;
-    const from = starts[block]!;
-    const to = from + this.count[block]!;
+    const { best, core, source, current } = this;
+    const { squares } = this.distances;
+    const count = this.count[block]!;
+    if (Math.sqrt(this.distances.measure(block, count)) >= this.longest[block]!) return;
+    const from = this.space.starts[block]!;
     let improved = false;
-    for (let slot = from; slot < to; slot++) {
-      const before = best[slot]!;
-      if (coreCurrent >= before || core[slot]! >= before) continue;
-      if (squaredLead(currentLead, 0, lead, slot * LEAD) > bound[slot]!) continue;
-      const mutual = Math.max(coreCurrent, core[slot]!, distance(currentPlaced, 0, placed, slot * d, d));
-      if (mutual >= before) continue;
+    for (let place = 0; place < count; place++) {
+      const slot = from + place;
+      const mutual = Math.max(coreCurrent, core[slot]!, Math.sqrt(squares[place]!));
+      if (mutual >= best[slot]!) continue;
       best[slot] = mutual;
-      bound[slot] = boundFor(mutual, margin);
-      this.source[slot] = this.current;
+      source[slot] = current;
       improved = true;
     }
     if (improved) this.summarise(block);
@@ -109,8 +105,8 @@ export class Frontier {
       if (best[slot]! > core[slot]! && best[slot]! > longest) longest = best[slot]!;
     }
     this.nearest[block] = nearest;
-    this.improvable[block] = longest;
-    this.improvableBound[block] = longest > 0 ? boundFor(longest, this.space.margin) : 0;
+    this.longest[block] = longest;
+    this.bound[block] = boundFor(longest, this.space.margin);
   }
 
   private isBefore(a: number, b: number): boolean {
@@ -120,14 +116,14 @@ export class Frontier {
 
   /** Makes a slot's point the current one and moves its block's last point into the slot. */
   private take(slot: number, block: number): void {
-    const d = this.space.points.columns;
+    const { points, starts, lead } = this.space;
     this.current = this.id[slot]!;
-    this.currentLead.set(this.lead.subarray(slot * LEAD, (slot + 1) * LEAD));
-    this.currentPlaced.set(this.placed.subarray(slot * d, (slot + 1) * d));
-    const last = this.space.starts[block]! + --this.count[block]!;
-    for (const column of [this.id, this.core, this.best, this.bound, this.source]) column[slot] = column[last]!;
-    this.lead.copyWithin(slot * LEAD, last * LEAD, (last + 1) * LEAD);
-    this.placed.copyWithin(slot * d, last * d, (last + 1) * d);
+    const at = this.positionOf[this.current]! * LEAD;
+    this.currentLead = lead.subarray(at, at + LEAD);
+    this.distances.query.set(row(points, this.current));
+    const last = starts[block]! + --this.count[block]!;
+    for (const column of [this.id, this.core, this.best, this.source]) column[slot] = column[last]!;
+    this.distances.move(block, last - starts[block]!, slot - starts[block]!);
     this.summarise(block);
   }
 }

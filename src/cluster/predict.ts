@@ -1,6 +1,5 @@
 import { clusterLabels, NOISE } from './labels.ts';
 import { type Points, toMatrix } from './matrix.ts';
-import { distance } from './search-space.ts';
 import { type ClusterMeasures, measureClusters } from './stability.ts';
 import type { Clustering, Prediction } from './types.ts';
 
@@ -115,4 +114,17 @@ class Neighbours {
     this.distance[at] = measured;
     this.id[at] = point;
   }
+}
+
+/**
+ * Euclidean distance of d numbers of `x` from `at` and d numbers of `y` from `to`. The squares are added in the order of the
+ * coordinates, which fixes the last bit.
+ */
+function distance(x: Float64Array, at: number, y: Float64Array, to: number, d: number): number {
+  let sum = 0;
+  for (let c = 0; c < d; c++) {
+    const difference = x[at + c]! - y[to + c]!;
+    sum += difference * difference;
+  }
+  return Math.sqrt(sum);
 }
