@@ -142,7 +142,7 @@ export async function trainTiny({ settings, folder, threads, signal }: RunOption
           `step ${step} · ${(tokens / 1e6).toFixed(2)} of ${settings.tokens / 1e6} M tokens · loss ${loss.toFixed(4)} · ${speed.toFixed(0)} tokens/s · ${left.toFixed(1)} min left\n`,
         );
         const line = { step, tokens, loss: Number(loss.toFixed(4)), rate: Number(rateAt(settings, step, tokens).toPrecision(3)) };
-        await writeFile(join(folder, 'training-log.jsonl'), `${JSON.stringify(line)}\n`, { flag: 'a' });
+        await writeFile(join(folder, LOG_FILE), `${JSON.stringify(line)}\n`, { flag: 'a' });
       }
       if (step % CHECKPOINT_STEPS === 0) await writeCheckpoint(folder, { settings, step, tokens, lessons: lessons.count }, trainer);
     }
@@ -202,6 +202,7 @@ function packLessons(lessons: readonly EncodedLesson[]): TrainBatch {
 
 const STATE_FILE = 'checkpoint.json';
 const WEIGHTS_FILE = 'checkpoint.bin';
+const LOG_FILE = 'training-log.jsonl';
 
 async function writeCheckpoint(folder: string, checkpoint: Checkpoint, trainer: ParallelTrainer): Promise<void> {
   const { parameters, optimiser } = await trainer.state();
@@ -258,10 +259,18 @@ export async function checkpointWeights(folder: string): Promise<DecoderWeights>
   return unflattenWeights(initialWeights(config, new Random(0)), parameters);
 }
 
-/** Writes the model in MLC format. */
-export async function exportTiny(weights: DecoderWeights, target: string): Promise<void> {
+/** Longest log that is shipped, in lines. */
+const SHIPPED_LOG_LINES = 800;
+
+/** Writes the model in MLC format, with the log of the run in `folder` thinned to a size fit for shipping. */
+export async function exportTiny(weights: DecoderWeights, settings: TinySettings, folder: string, target: string): Promise<void> {
   await mkdir(target, { recursive: true });
   for (const [path, bytes] of tinyFiles(weights)) await writeFile(join(target, path), bytes);
+  const lines = (await readFile(join(folder, LOG_FILE), 'utf8')).trim().split('\n');
+  const every = Math.ceil(lines.length / SHIPPED_LOG_LINES);
+  const header = JSON.stringify({ settings, parameters: flattenWeights(weights).length });
+  const kept = lines.filter((_, i) => i % every === every - 1);
+  await writeFile(join(target, LOG_FILE), `${[header, ...kept].join('\n')}\n`);
 }
 
 async function main(): Promise<void> {
@@ -291,7 +300,7 @@ async function main(): Promise<void> {
   process.once('SIGTERM', () => abort.abort());
   const weights = await trainTiny({ settings, folder: values.folder, threads: Number(values.threads), signal: abort.signal });
   if (abort.signal.aborted) return;
-  await exportTiny(weights, values.out);
+  await exportTiny(weights, settings, values.folder, values.out);
   process.stderr.write(`Wrote ${values.out} (${flattenWeights(weights).length} parameters).\n`);
 }
 

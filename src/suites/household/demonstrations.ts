@@ -18,7 +18,8 @@ export interface Lesson {
 /**
  * The `random` stream's lesson. Contexts are counterfactual: the rules at stake in the game are stated with a chance drawn from
  * {½, ½, ½, 0, 1}, the others with one drawn from {0, ¼, 0.6, 1}, independently of each other. So neither the number of rules nor
- * the presence of some says anything about the rest, and only the sentence that matters predicts what the expert does.
+ * the presence of some says anything about the rest, and only the sentence that matters predicts what the expert does. Contexts
+ * that state nothing, and those that state all but one rule at stake, are what the lab compares most: they get a share of their own.
  * @param early in the first third of training contexts state at most three rules.
  */
 export function makeLesson(random: Random, early: boolean): Lesson {
@@ -42,10 +43,19 @@ function drawSpec(random: Random): GameSpec {
   return { type, hazards: [...hazards], heldOutPair: false };
 }
 
+const NOTHING_STATED = 0.12;
+const ALL_BUT_ONE = 0.12;
+
 function drawStated(game: Game, random: Random, early: boolean): ReadonlySet<RuleId> {
   const relevant = random.pick([0.5, 0.5, 0.5, 0, 1]);
   const other = random.pick([0, 0.25, 0.6, 1]);
   const stakes = rulesAtStake(game);
+  const kind = random.next();
+  if (kind < NOTHING_STATED) return new Set();
+  if (kind > 1 - ALL_BUT_ONE && stakes.length > 0 && !early) {
+    const missing = random.pick(stakes);
+    return new Set(RULE_IDS.filter((id) => id !== missing));
+  }
   const stated = RULE_IDS.filter((id) => random.chance(stakes.includes(id) ? relevant : other));
   return new Set(early ? random.shuffle(stated).slice(0, 3) : stated);
 }
@@ -82,7 +92,8 @@ function layOut(sentences: readonly string[], random: Random): string {
   else if (shape < 0.88) parts.push(sentences.map((sentence, i) => `${i + 1}. ${sentence}`).join('\n'));
   else if (shape < 0.94) parts.push(sentences.join(' '));
   else parts.push(sentences.join('\n'));
-  return parts.filter((part) => part !== '').join('\n\n');
+  const text = parts.filter((part) => part !== '').join('\n\n');
+  return random.chance(0.03) ? `<!-- protected:start base -->\n${text}\n<!-- protected:end base -->` : text;
 }
 
 const STRANGE = 'bcdfghklmnprstvw';
