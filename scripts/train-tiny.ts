@@ -38,7 +38,7 @@ export const TINY_SETTINGS: TinySettings = {
   seed: 1,
   layers: 8,
   hidden: 48,
-  tokens: 12_000_000,
+  tokens: 20_000_000,
   tokensPerStep: 1536,
   peakRate: 4e-3,
   warmupSteps: 100,
