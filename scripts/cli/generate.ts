@@ -1,12 +1,10 @@
 import * as v from 'valibot';
 import type { Message } from '../../src/core/types.ts';
-import { type GenerateRequest, type GenerateResult, generateCommand, type Prompt } from '../../src/models/own/commands.ts';
-import { loadModel } from '../../src/models/own/source.ts';
-import { createBackend } from '../../src/tensor/index.ts';
+import type { GenerateRequest, GenerateResult, Prompt } from '../../src/models/own/commands.ts';
 import { parseJson, validate } from '../../src/transformer/json.ts';
 import { idList, numberOption, type ParsedArgs, seedOption, textOption, usage } from './args.ts';
-import { findModel, readUserFile } from './node-files.ts';
-import { loadProgress } from './progress.ts';
+import { runModelTask } from './model-task.ts';
+import { readUserFile } from './node-files.ts';
 
 const MESSAGES = v.pipe(
   v.array(
@@ -19,17 +17,9 @@ const MESSAGES = v.pipe(
   v.minLength(1, 'must hold at least one message'),
 );
 
-/** `generate`: text from the own runtime, on the CPU. @throws {NacreError} for bad input. */
+/** `generate`: text from the own runtime. @throws {NacreError} for bad input. */
 export async function run(args: ParsedArgs, signal?: AbortSignal): Promise<GenerateResult> {
-  const request = await generateRequest(args);
-  const { source, id } = findModel('model', textOption(args, 'model') ?? 'nacre-tiny');
-  const model = await loadModel(source, id, { onProgress: loadProgress(), ...(signal === undefined ? {} : { signal }) });
-  const { backend } = await createBackend('cpu');
-  try {
-    return await generateCommand(backend, model, request, signal);
-  } finally {
-    backend.destroy();
-  }
+  return (await runModelTask(args, { command: 'generate', request: await generateRequest(args) }, signal)) as GenerateResult;
 }
 
 /** The request that the options describe; reads the messages file. @throws {NacreError} `bad-usage` and others. */

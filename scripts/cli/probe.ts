@@ -1,27 +1,16 @@
-import { type ProbeResult, probeCommand } from '../../src/models/own/commands.ts';
-import { loadModel } from '../../src/models/own/source.ts';
-import { createBackend } from '../../src/tensor/index.ts';
+import type { ProbeResult } from '../../src/models/own/commands.ts';
 import type { ProbePoint } from '../../src/transformer/probe.ts';
-import { idList, type ParsedArgs, requiredOption, textOption, usage, wholeNumber } from './args.ts';
-import { findModel } from './node-files.ts';
-import { loadProgress } from './progress.ts';
+import { idList, type ParsedArgs, requiredOption, usage, wholeNumber } from './args.ts';
+import { runModelTask } from './model-task.ts';
 
 export interface ProbeRequest {
   readonly ids: readonly number[];
   readonly points: readonly ProbePoint[];
 }
 
-/** `probe`: layer logits of chosen tokens at chosen positions, on the CPU. @throws {NacreError} for bad input. */
+/** `probe`: layer logits of chosen tokens at chosen positions. @throws {NacreError} for bad input. */
 export async function run(args: ParsedArgs, signal?: AbortSignal): Promise<ProbeResult[]> {
-  const { ids, points } = probeRequest(args);
-  const { source, id } = findModel('model', textOption(args, 'model') ?? 'nacre-tiny');
-  const model = await loadModel(source, id, { onProgress: loadProgress(), ...(signal === undefined ? {} : { signal }) });
-  const { backend } = await createBackend('cpu');
-  try {
-    return await probeCommand(backend, model, ids, points);
-  } finally {
-    backend.destroy();
-  }
+  return (await runModelTask(args, { command: 'probe', ...probeRequest(args) }, signal)) as ProbeResult[];
 }
 
 /** What the options ask for. @throws {NacreError} `bad-usage`. */

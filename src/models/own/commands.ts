@@ -139,3 +139,19 @@ export async function probeCommand(
     decoder.free();
   }
 }
+
+/** A command as plain data, so that it can run where the GPU is. */
+export type ModelTask =
+  | { readonly command: 'generate'; readonly request: GenerateRequest }
+  | { readonly command: 'probe'; readonly ids: readonly number[]; readonly points: readonly ProbePoint[] };
+
+export function runTask(
+  backend: Backend,
+  model: LoadedModel,
+  task: ModelTask,
+  signal?: AbortSignal,
+): Promise<GenerateResult | ProbeResult[]> {
+  return task.command === 'generate'
+    ? generateCommand(backend, model, task.request, signal)
+    : probeCommand(backend, model, task.ids, task.points);
+}
