@@ -1,13 +1,11 @@
-import { startNodeWorker } from '../../scripts/node-worker.ts';
 import { Random } from '../../src/core/random.ts';
 import type { Backend } from '../../src/tensor/backend.ts';
 import { Decoder } from '../../src/transformer/decoder.ts';
-import { type GradientWorker, ParallelTrainer } from '../../src/transformer/parallel.ts';
+import { ParallelTrainer } from '../../src/transformer/parallel.ts';
 import { SequencePool } from '../../src/transformer/session.ts';
 import { Trainer } from '../../src/transformer/train.ts';
 import type { TrainBatch } from '../../src/transformer/train-batch.ts';
 import type { DecoderWeights, LayerWeights } from '../../src/transformer/weights.ts';
-import type { TrainService } from '../../workers/train.ts';
 import type { BenchModel } from './peers/model.ts';
 import type { Work } from './types.ts';
 
@@ -69,7 +67,8 @@ export function nacreProduct(backend: Backend, m: number, n: number, k: number):
   };
 }
 
-function trainBatch(model: BenchModel): TrainBatch {
+/** The bench's batch for the trainer. */
+export function trainBatch(model: BenchModel): TrainBatch {
   return {
     tokens: Uint32Array.from(model.ids),
     targets: Uint32Array.from(model.targets),
@@ -78,21 +77,14 @@ function trainBatch(model: BenchModel): TrainBatch {
   };
 }
 
-/** A training step on one thread, or on `workers` threads. */
-export async function nacreTrainStep(model: BenchModel, workers: number, backend?: Backend): Promise<Work & { close(): Promise<void> }> {
-  const weights = benchWeights(model);
-  const connections = backend ? [] : Array.from({ length: workers }, () => startNodeWorker<TrainService>('train'));
-  for (const { remote } of connections) await remote.open(weights);
-  const members: GradientWorker[] = backend ? [new Trainer(new Decoder(backend, weights))] : connections.map(({ remote }) => remote);
-  const trainer = new ParallelTrainer(members, backend ? 1 : workers);
+/** A training step on one backend in this thread. */
+export async function nacreTrainStep(model: BenchModel, backend: Backend): Promise<Work> {
+  const trainer = new ParallelTrainer([new Trainer(new Decoder(backend, benchWeights(model)))], 1);
   const batch = trainBatch(model);
   return {
     amount: model.batch * model.time,
     async run() {
       await trainer.step(batch, { lr: 1e-3, clipNorm: 1 });
-    },
-    async close() {
-      for (const connection of connections) await connection.close();
     },
   };
 }
