@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
-import { type CallRole, NO_USAGE, addUsage } from '../core/ledger.ts';
 import { NacreError } from '../core/errors.ts';
+import { addUsage, type CallRole, NO_USAGE } from '../core/ledger.ts';
 import type { Message, Usage } from '../core/types.ts';
-import type { Generation, ChatModel } from '../models/types.ts';
+import type { ChatModel, Generation } from '../models/types.ts';
 import { readJsonAnswer } from './json-answer.ts';
 
 /** The part of a ChatModel that a critic needs. */
@@ -12,7 +12,7 @@ export type CriticModel = Pick<ChatModel, 'info' | 'generate'>;
 export const RE_ASKS = 2;
 /** How often a call that failed to run is tried again. */
 const CALL_RETRIES = 2;
-const MAX_TOKENS = 4096;
+export const MAX_ANSWER_TOKENS = 4096;
 
 /** What became of one question: the value, or why there is none. Plain data, so that it can be a unit of the journal. */
 export type Asked<T> =
@@ -24,7 +24,6 @@ export type Asked<T> =
   | { readonly status: 'failed'; readonly problem: string; readonly usage: Usage; readonly unusable: number };
 
 export interface Question<T> {
-  readonly role: CallRole;
   readonly messages: readonly Message[];
   readonly schema: v.GenericSchema<unknown, T>;
   readonly jsonSchema: object;
@@ -33,6 +32,11 @@ export interface Question<T> {
   /** A check beyond the schema: a complaint to send back, or undefined. */
   readonly complain?: (value: T) => string | undefined;
 }
+
+/**
+ * Asks one question as a unit of the journal, counted under `role`. The steps of the loop see critics only through this.
+ */
+export type Asker = <T>(key: string, role: CallRole, question: Omit<Question<T>, 'seed' | 'signal'>) => Promise<Asked<T>>;
 
 /**
  * Asks a critic for JSON. An answer that does not fit is sent back with what is wrong, at most twice.
@@ -78,7 +82,7 @@ async function generate<T>(critic: CriticModel, question: Question<T>, messages:
       return await critic.generate(messages, {
         temperature: 0.7,
         topP: 1,
-        maxTokens: MAX_TOKENS,
+        maxTokens: MAX_ANSWER_TOKENS,
         seed: (question.seed + attempt) >>> 0,
         signal: question.signal,
         ...(critic.info.capabilities.json ? { schema: question.jsonSchema } : {}),

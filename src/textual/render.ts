@@ -31,16 +31,19 @@ function renderTrajectory({ rollout, success, multiplicity }: Trajectory, keepTu
 function renderTurns(rollout: Rollout, keepTurns: number): string[] {
   const { turns } = rollout;
   const lines: string[] = [];
-  const one = (turn: Turn, i: number) =>
+  const add = (turn: Turn, i: number): void => {
     lines.push(`observation ${i + 1}:`, indent(turn.observation), `action ${i + 1}:`, indent(turn.action));
+  };
   if (turns.length <= keepTurns) {
-    turns.forEach(one);
+    turns.forEach(add);
   } else {
     const head = Math.ceil(keepTurns / 2);
     const tail = keepTurns - head;
-    turns.slice(0, head).forEach(one);
+    turns.slice(0, head).forEach(add);
     lines.push(`(${turns.length - keepTurns} turns elided)`);
-    turns.slice(turns.length - tail).forEach((turn, i) => one(turn, turns.length - tail + i));
+    turns.slice(turns.length - tail).forEach((turn, i) => {
+      add(turn, turns.length - tail + i);
+    });
   }
   lines.push('last observation:', indent(rollout.finalObservation));
   if (rollout.answer.trim() !== '') lines.push('answer:', indent(rollout.answer));
