@@ -13,6 +13,8 @@ const FAILURES: ReadonlySet<string> = new Set([
   'unit-missing',
   'cancelled',
   'browser-missing',
+  'download-failed',
+  'non-finite-logits',
 ]);
 
 interface Command {
