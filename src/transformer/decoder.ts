@@ -1,4 +1,5 @@
 import { NacreError } from '../core/errors.ts';
+import { Breather } from '../core/pause.ts';
 import type { Backend, DeviceArray, Strided } from '../tensor/backend.ts';
 import { countParameters, type DeviceWeights, freeWeights, uploadWeights } from './device-weights.ts';
 import { KvArena } from './kv-arena.ts';
@@ -26,8 +27,17 @@ export interface PackedRows {
 /** Sees the residual stream [rows, hidden] after each layer of each chunk; `firstRow` is the chunk's place in the call. */
 export type LayerObserver = (layer: number, h: DeviceArray, firstRow: number, rows: number) => void;
 
-/** Rows computed together: long prompts are read in chunks, which bounds the work arrays. */
+export interface ForwardOptions {
+  readonly observe?: LayerObserver;
+  /** Looked at between chunks. */
+  readonly signal?: AbortSignal;
+}
+
+/** Most rows computed together: long prompts are read in chunks, which bounds the work arrays. */
 const CHUNK = 512;
+/** On the CPU a chunk takes about this many multiplications, a second or so, that a prompt can be cancelled in between. */
+const CPU_CHUNK_WORK = 1e10;
+const LEAST_CHUNK = 16;
 /** Most logits (rows · vocabulary) held at once: 64 MiB. */
 const MAX_LOGITS = 1 << 24;
 
@@ -40,6 +50,7 @@ export class Decoder {
   readonly arena: KvArena;
   readonly scratch: Scratch;
   private readonly frequencies: Float64Array;
+  private readonly chunk: number;
   private tables: { cos: DeviceArray; sin: DeviceArray; positions: number } | undefined;
 
   constructor(backend: Backend, weights: DecoderWeights) {
@@ -50,21 +61,27 @@ export class Decoder {
     this.arena = new KvArena(backend, weights.config);
     this.scratch = new Scratch(backend);
     this.frequencies = ropeFrequencies(weights.config);
+    const affordable = backend.info.kind === 'cpu' ? Math.floor(CPU_CHUNK_WORK / this.parameters) : CHUNK;
+    this.chunk = Math.max(LEAST_CHUNK, Math.min(CHUNK, affordable));
   }
 
   /**
    * Reads the rows and returns the logits of the wanted ones, f32 [wanted, vocab]. A row's logits do not depend on the
    * other rows of the call nor on how the call is cut into chunks.
-   * @throws {NacreError} `token-out-of-range` for an id outside the vocabulary.
+   * @throws {NacreError} `token-out-of-range` for an id outside the vocabulary; the signal's reason when it is aborted, and
+   * then some rows may not have been read
    */
-  async forward(packed: PackedRows, observe?: LayerObserver): Promise<Float32Array> {
+  async forward(packed: PackedRows, { observe, signal }: ForwardOptions = {}): Promise<Float32Array> {
     const { vocab } = this.config;
     const rows = packed.ids.length;
     for (const id of packed.ids) if (id >= vocab) throw tokenOutOfRange(id, vocab);
     const logits = new Float32Array(packed.wanted.length * vocab);
+    const breather = new Breather();
     let done = 0;
-    for (let first = 0; first < rows; first += CHUNK) {
-      const count = Math.min(CHUNK, rows - first);
+    for (let first = 0; first < rows; first += this.chunk) {
+      if (first > 0) await breather.breathe();
+      signal?.throwIfAborted();
+      const count = Math.min(this.chunk, rows - first);
       const h = this.readChunk(packed, first, count, observe);
       const end = packed.wanted.findIndex((row) => row >= first + count);
       const wanted = packed.wanted.slice(done, end < 0 ? undefined : end).map((row) => row - first);

@@ -1,6 +1,6 @@
 import { NacreError } from '../core/errors.ts';
 import type { DeviceArray } from '../tensor/backend.ts';
-import { type Decoder, packed } from './decoder.ts';
+import { type Decoder, type LayerObserver, packed } from './decoder.ts';
 import type { Region } from './kv-arena.ts';
 import { summarise } from './sampling.ts';
 import { RowBuilder } from './session.ts';
@@ -23,6 +23,8 @@ export interface LayerLogits {
   readonly normed: Float32Array;
   /** The model's own logit of each point, from its full unembedding. */
   readonly logits: Float32Array;
+  /** Final hidden state of each point after the final norm, [points, hidden]. */
+  readonly states: Float32Array;
 }
 
 /**
@@ -39,7 +41,8 @@ export async function probeLayers(decoder: Decoder, tokens: readonly number[], p
   const raw = new Float32Array(points.length * layers);
   const normed = new Float32Array(points.length * layers);
   const logits = new Float32Array(points.length);
-  if (points.length === 0) return { layers, raw, normed, logits };
+  const states = new Float32Array(points.length * decoder.config.hidden);
+  if (points.length === 0) return { layers, raw, normed, logits, states };
   const wanted = [...new Set(points.map((point) => point.position))].sort((a, b) => a - b);
   const region = reserve(decoder, tokens);
   const collector = new Collector(decoder, points);
@@ -52,19 +55,20 @@ export async function probeLayers(decoder: Decoder, tokens: readonly number[], p
       const end = some.at(-1)! + 1;
       const from = read;
       const rows = rowsOf(tokens, region.start, from, end).packed(some.map((position) => position - from));
-      const full = await decoder.forward(rows, (layer, h, first, count) => collector.collect(layer, h, from + first, count));
+      const observe: LayerObserver = (layer, h, first, count) => collector.collect(layer, h, from + first, count);
+      const full = await decoder.forward(rows, { observe });
       points.forEach(({ position, token }, p) => {
         const at = some.indexOf(position);
         if (at >= 0) logits[p] = full[at * vocab + token]!;
       });
       read = end;
     }
-    await collector.read(raw, normed);
+    await collector.read(raw, normed, states);
   } finally {
     collector.free();
     decoder.arena.release(region);
   }
-  return { layers, raw, normed, logits };
+  return { layers, raw, normed, logits, states };
 }
 
 /** Gathers layer logits while the decoder runs: those of all layers into one array, read once at the end. */
@@ -73,6 +77,7 @@ class Collector {
   private readonly points: readonly ProbePoint[];
   private readonly raw: DeviceArray;
   private readonly normed: DeviceArray;
+  private readonly states: DeviceArray;
 
   constructor(decoder: Decoder, points: readonly ProbePoint[]) {
     this.decoder = decoder;
@@ -80,6 +85,7 @@ class Collector {
     const length = points.length * decoder.config.layers;
     this.raw = decoder.backend.create('f32', length, 'probe raw');
     this.normed = decoder.backend.create('f32', length, 'probe normed');
+    this.states = decoder.backend.create('f32', points.length * decoder.config.hidden, 'probe states');
   }
 
   /** `h` holds positions [first, first + count) after `layer`. */
@@ -112,17 +118,20 @@ class Collector {
     backend.rmsNorm({ out: packed(normed, hidden), x: picked, weight: weights.finalNorm, rows, groups: 1, dim: hidden, eps });
     backend.layerLogits({ out, h: normed, hRows: own, tokens, w: weights.unembed, count: rows });
     store(this.normed);
+    if (layer < layers - 1) return;
+    const toPoints = scratch.u32('probe points', Uint32Array.from(inside));
+    backend.copyRows({ to: packed(this.states, hidden), toRows: toPoints, from: packed(normed, hidden), rows, width: hidden });
   }
 
-  async read(raw: Float32Array, normed: Float32Array): Promise<void> {
+  async read(raw: Float32Array, normed: Float32Array, states: Float32Array): Promise<void> {
     const { backend } = this.decoder;
     raw.set((await backend.read(this.raw)) as Float32Array);
     normed.set((await backend.read(this.normed)) as Float32Array);
+    states.set((await backend.read(this.states)) as Float32Array);
   }
 
   free(): void {
-    this.decoder.backend.free(this.raw);
-    this.decoder.backend.free(this.normed);
+    for (const array of [this.raw, this.normed, this.states]) this.decoder.backend.free(array);
   }
 }
 

@@ -55,36 +55,35 @@ export function summarise(logits: Float32Array): { best: number; max: number; lo
 
 function draw(logits: Float32Array, max: number, { temperature, topP, topK = 0 }: Sampling, random: Random): number {
   const u = random.next();
-  const weight = (id: number): number => Math.exp((logits[id]! - max) / temperature);
-  if (topP >= 1 && (topK <= 0 || topK >= logits.length)) {
-    let total = 0;
-    for (let i = 0; i < logits.length; i++) total += weight(i);
-    let rest = u * total;
-    for (let i = 0; i < logits.length; i++) {
-      rest -= weight(i);
-      if (rest < 0) return i;
-    }
-    return lastPositive(logits, weight);
-  }
-  let kept = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]! || a - b);
-  if (topK > 0) kept = kept.slice(0, topK);
-  const weights = kept.map(weight);
-  const total = weights.reduce((sum, w) => sum + w, 0);
+  const weights = Float64Array.from(logits, (logit) => Math.exp((logit - max) / temperature));
+  const all = sum(weights);
+  if (topP >= 1 && (topK <= 0 || topK >= logits.length)) return pick(weights.keys(), weights, u * all);
+  // With top-p alone, tokens that each have less than (1 − p)/n cannot be in the nucleus: together they do not fill what is outside.
+  const least = topK > 0 ? 0 : (all * (1 - topP)) / logits.length;
+  const likely = Array.from(weights.keys()).filter((id) => weights[id]! >= least);
+  likely.sort((a, b) => logits[b]! - logits[a]! || a - b);
+  const kept = topK > 0 ? likely.slice(0, topK) : likely;
+  const total = topK > 0 ? sum(kept.map((id) => weights[id]!)) : all;
   let mass = 0;
   let size = 0;
-  while (size < kept.length && mass < topP * total) mass += weights[size++]!;
-  size = Math.max(1, size);
-  let rest = u * weights.slice(0, size).reduce((sum, w) => sum + w, 0);
-  for (let i = 0; i < size; i++) {
-    rest -= weights[i]!;
-    if (rest < 0) return kept[i]!;
-  }
-  return kept[size - 1]!;
+  while (size < kept.length && (size === 0 || mass < topP * total)) mass += weights[kept[size++]!]!;
+  return pick(kept.slice(0, size), weights, u * mass);
 }
 
-/** Where rounding let the running sum end a hair above the draw: the last token that has any probability. */
-function lastPositive(logits: Float32Array, weight: (id: number) => number): number {
-  let last = logits.length - 1;
-  while (last > 0 && weight(last) === 0) last--;
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+/** The first id at which the running sum passes `goal`; where rounding keeps it below, the last id that has any weight. */
+function pick(ids: Iterable<number>, weights: Float64Array, goal: number): number {
+  let rest = goal;
+  let last = 0;
+  for (const id of ids) {
+    if (weights[id]! > 0) last = id;
+    rest -= weights[id]!;
+    if (rest < 0) return id;
+  }
   return last;
 }

@@ -83,8 +83,8 @@ export class SequencePool {
     this.decoder = decoder;
   }
 
-  /** Reads `tokens` once. @throws {NacreError} `prefix-too-long` when they fill the context. */
-  async createPrefix(tokens: readonly number[]): Promise<Prefix> {
+  /** Reads `tokens` once. @throws {NacreError} `prefix-too-long` when they fill the context; the signal's reason when it is aborted. */
+  async createPrefix(tokens: readonly number[], signal?: AbortSignal): Promise<Prefix> {
     const { contextLength } = this.decoder.config;
     if (tokens.length >= contextLength) {
       throw new NacreError(
@@ -99,7 +99,7 @@ export class SequencePool {
       rows.add(id, i, region.start + i, [0, 0, region.start, i + 1]);
     });
     try {
-      await this.decoder.forward(rows.packed([]));
+      await this.decoder.forward(rows.packed([]), signal ? { signal } : {});
     } catch (error) {
       this.decoder.arena.release(region);
       throw error;
@@ -163,7 +163,11 @@ export class SequencePool {
         for (const run of running) finish(run, 'cancelled');
         break;
       }
-      const logits = await this.readPending(running.map((run) => run.sequence));
+      const logits = await this.readPending(
+        running.map((run) => run.sequence),
+        options.signal,
+      );
+      if (!logits) continue;
       const { vocab, contextLength } = this.decoder.config;
       running = running.filter((run, row) => {
         const { request, sequence } = run;
@@ -209,8 +213,11 @@ export class SequencePool {
     return running;
   }
 
-  /** Reads what is pending in each sequence; returns the logits behind each one's last token, [sequences, vocab]. */
-  private async readPending(sequences: readonly SequenceState[]): Promise<Float32Array> {
+  /**
+   * Reads what is pending in each sequence; returns the logits behind each one's last token, [sequences, vocab], or
+   * undefined when the signal was aborted meanwhile: then all is still pending.
+   */
+  private async readPending(sequences: readonly SequenceState[], signal: AbortSignal | undefined): Promise<Float32Array | undefined> {
     const rows = new RowBuilder();
     const wanted: number[] = [];
     for (const sequence of sequences) {
@@ -222,9 +229,14 @@ export class SequencePool {
       }
       wanted.push(rows.count - 1);
     }
-    const logits = await this.decoder.forward(rows.packed(wanted));
-    for (const sequence of sequences) sequence.read = sequence.tokens.length;
-    return logits;
+    try {
+      const logits = await this.decoder.forward(rows.packed(wanted), signal ? { signal } : {});
+      for (const sequence of sequences) sequence.read = sequence.tokens.length;
+      return logits;
+    } catch (error) {
+      if (signal?.aborted) return undefined;
+      throw error;
+    }
   }
 
   /** Makes room for all own tokens, moving to a region half as large again when the present one is full. */

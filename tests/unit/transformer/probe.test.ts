@@ -18,7 +18,7 @@ describe('layer-logit probe', () => {
       { position: 12, token: 4 },
       { position: 12, token: 7 },
     ];
-    const { layers, raw, normed, logits } = await probeLayers(decoder, tokens, points);
+    const { layers, raw, normed, logits, states } = await probeLayers(decoder, tokens, points);
     const reference = referenceWeights(weights);
     const { residuals, logits: wanted } = referenceForward(config, reference, tokens.slice(0, 532));
     expect(layers).toBe(3);
@@ -30,6 +30,10 @@ describe('layer-logit probe', () => {
         expect(raw[i * 3 + layer]).toBeCloseTo(dot(h), 3);
         expect(normed[i * 3 + layer]).toBeCloseTo(dot(norm(h, reference.finalNorm, config.normEps)), 3);
       }
+      const state = states.subarray(i * config.hidden, (i + 1) * config.hidden);
+      norm(residuals[2]![position]!, reference.finalNorm, config.normEps).forEach((x, d) => {
+        expect(state[d]).toBeCloseTo(x, 4);
+      });
       expect(logits[i]).toBeCloseTo(wanted[position]![token]!, 3);
       expect(normed[i * 3 + 2]).toBeCloseTo(logits[i]!, 4);
     });

@@ -125,6 +125,25 @@ describe('generation', () => {
     expect(turn!.finish).toBe('cancelled');
   });
 
+  it('can be cancelled while a long prompt is read, and reads it again later', async () => {
+    const pool = await makePool({ contextLength: 8192 });
+    const prompt = randomTokens(3000, 37, 'long prompt');
+    const sequence = pool.start();
+    const control = new AbortController();
+    setTimeout(() => control.abort(), 30);
+    const [turn] = await pool.decodeTurn([request(sequence, prompt, 1)], { signal: control.signal });
+    expect(turn).toEqual({ ids: [], logprobs: [], entropies: [], finish: 'cancelled' });
+    const prefix = pool.createPrefix(prompt, AbortSignal.abort(new Error('no more')));
+    await expect(prefix).rejects.toThrow('no more');
+    const [again] = await pool.decodeTurn([request(sequence, [5], 1, { maxTokens: 1 })]);
+    const fresh = pool.start();
+    const [whole] = await pool.decodeTurn([request(fresh, [...prompt, 5], 1, { maxTokens: 1 })]);
+    expect(again).toEqual(whole);
+    pool.release(sequence);
+    pool.release(fresh);
+    expect(pool.decoder.arena.used).toBe(0);
+  });
+
   it('refuses misuse by name', async () => {
     const pool = await makePool();
     const sequence = pool.start();
