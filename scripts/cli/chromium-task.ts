@@ -4,9 +4,11 @@ import { type Browser, chromium, type Page } from 'playwright';
 import { build } from 'vite';
 import { fromPlainError, NacreError } from '../../src/core/errors.ts';
 import type { ModelTask } from '../../src/models/own/commands.ts';
+import type { EngineHandle } from '../../src/models/own/engine.ts';
 import { isFileMissing } from '../../src/transformer/file-source.ts';
 import { ensureChromium } from '../chromium.mjs';
 import type { ModelFolder } from './node-files.ts';
+import type { PageAnswer } from './page-task.ts';
 
 const FLAGS = [
   '--enable-unsafe-webgpu',
@@ -21,18 +23,28 @@ const ROOT_FLAGS = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 /** The adapter that runs on the CPU, for machines without a GPU: right but slow. */
 const SOFTWARE_FLAG = '--use-webgpu-adapter=swiftshader';
 
+export interface ModelPage {
+  readonly page: Page;
+  close(): Promise<void>;
+}
+
 /**
- * Runs a task in headless Chromium, on a page that holds nothing but the model code; the model's files are served from this
- * process. A machine without a GPU gets Chromium's software adapter, and stderr says so.
- * @throws {NacreError} `browser-missing`, `webgpu-unavailable`, and whatever the task throws.
+ * Headless Chromium on a page that holds nothing but the model code; the model's files are served from this process. A
+ * machine without a GPU gets Chromium's software adapter, and stderr says so.
+ * @throws {NacreError} `browser-missing`.
  */
-export async function runInChromium(model: ModelFolder, task: ModelTask, signal?: AbortSignal): Promise<unknown> {
+export async function openModelPage(model: ModelFolder, signal?: AbortSignal): Promise<ModelPage> {
   const executablePath = findBrowser();
   const server = await servePage(model, await bundlePage());
   const { port } = server.address() as { port: number };
   const launch = (more: readonly string[]): Promise<Browser> =>
     chromium.launch({ executablePath, args: [...FLAGS, ...ROOT_FLAGS, ...more] });
   let browser = await launch([]);
+  const close = async (): Promise<void> => {
+    await browser.close();
+    server.close();
+    server.closeAllConnections();
+  };
   try {
     signal?.throwIfAborted();
     let page = await openPage(browser, port);
@@ -42,17 +54,54 @@ export async function runInChromium(model: ModelFolder, task: ModelTask, signal?
       browser = await launch([SOFTWARE_FLAG]);
       page = await openPage(browser, port);
     }
-    const answer = await orAborted(
-      page.evaluate(([id, work]) => globalThis.nacreTask(id, work), [model.id, task] as const),
-      signal,
-    );
-    if ('error' in answer) throw fromPlainError(answer.error);
-    return answer.result;
-  } finally {
-    await browser.close();
-    server.close();
-    server.closeAllConnections();
+    return { page, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
   }
+}
+
+/**
+ * Runs a task in headless Chromium.
+ * @throws {NacreError} `browser-missing`, `webgpu-unavailable`, and whatever the task throws.
+ */
+export async function runInChromium(model: ModelFolder, task: ModelTask, signal?: AbortSignal): Promise<unknown> {
+  const { page, close } = await openModelPage(model, signal);
+  try {
+    return opened(
+      await orAborted(
+        page.evaluate(([id, work]) => globalThis.nacreTask(id, work), [model.id, task] as const),
+        signal,
+      ),
+    );
+  } finally {
+    await close();
+  }
+}
+
+/** An engine on WebGPU in headless Chromium. Only its plain-data methods cross: it plays and answers, it does not train. */
+export async function connectChromiumEngine(
+  model: ModelFolder,
+  signal?: AbortSignal,
+): Promise<{ engine: EngineHandle; close(): Promise<void> }> {
+  const { page, close } = await openModelPage(model, signal);
+  const call = async (method: string, args: readonly unknown[]): Promise<unknown> =>
+    opened(await page.evaluate(([name, values]) => globalThis.nacreEngine(name, values), [method, args] as const));
+  try {
+    await call('load', [{ kind: 'url', url: new URL('/model/', page.url()).href }, page.url(), { backend: 'webgpu' }]);
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+  const engine = new Proxy({} as EngineHandle, {
+    get: (_, method) => (typeof method === 'string' && method !== 'then' ? (...args: unknown[]) => call(method, args) : undefined),
+  });
+  return { engine, close };
+}
+
+function opened(answer: PageAnswer): unknown {
+  if ('error' in answer) throw fromPlainError(answer.error);
+  return answer.result;
 }
 
 function findBrowser(): string {

@@ -5,7 +5,7 @@ import { suiteTarget } from '../../src/lab/target.ts';
 import { createSuite } from '../../src/suites/registry.ts';
 import { numberOption, type ParsedArgs, seedOption, textOption, usage } from './args.ts';
 import { readUserFile } from './node-files.ts';
-import { connectCpuPolicy } from './node-models.ts';
+import { connectCpuPolicy, connectGpuPolicy } from './node-models.ts';
 import { countProgress } from './progress.ts';
 
 /** `evaluate`: success of one context on the first n tasks of a split. @throws {NacreError} for bad input. */
@@ -23,7 +23,8 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Evalua
   const file = textOption(args, 'context');
   const context =
     file === undefined ? '' : parseSkill(new TextDecoder('utf-8', { fatal: true }).decode(await readUserFile('context', file)));
-  const { policy, close } = await connectCpuPolicy(textOption(args, 'model') ?? 'nacre-tiny');
+  const model = textOption(args, 'model') ?? 'nacre-tiny';
+  const { policy, close } = await (textOption(args, 'backend') === 'webgpu' ? connectGpuPolicy(model, signal) : connectCpuPolicy(model));
   const progress = countProgress('rollouts');
   try {
     const target = suiteTarget(suite, async () => policy);

@@ -1,10 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { EngineHandle, OwnEngine } from '../../src/models/own/engine.ts';
+import { type EngineHandle, OwnEngine } from '../../src/models/own/engine.ts';
 import { PooledPolicy } from '../../src/models/own/policy.ts';
+import { loadModel } from '../../src/models/own/source.ts';
+import { createBackend } from '../../src/tensor/index.ts';
 import { startNodeWorker } from '../node-worker.ts';
 import { findModel } from './node-files.ts';
+import { nodeGpu } from './node-gpu.ts';
 
 export interface NodePolicy {
   readonly policy: PooledPolicy;
@@ -26,6 +29,20 @@ export async function connectCpuPolicy(model: string, trainable = false): Promis
     await close();
     throw thrown;
   }
+}
+
+/** A model on WebGPU: on a GPU that Node itself can reach, if there is one, and else in headless Chromium. */
+export async function connectGpuPolicy(model: string, signal?: AbortSignal): Promise<NodePolicy> {
+  const found = findModel('model', model);
+  const gpu = await nodeGpu();
+  if (gpu === undefined) {
+    const { connectChromiumEngine } = await import('./chromium-task.ts');
+    const { engine, close } = await connectChromiumEngine(found, signal);
+    return { policy: await PooledPolicy.connect([engine]), close };
+  }
+  const engine = new OwnEngine();
+  await engine.use((await createBackend('webgpu', { gpu })).backend, await loadModel(found.source, found.id));
+  return { policy: await PooledPolicy.connect([engine]), close: () => engine.close() };
 }
 
 async function readFolder(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {

@@ -1,5 +1,6 @@
 import { type PlainError, toPlainError } from '../../src/core/errors.ts';
 import { type ModelTask, runTask } from '../../src/models/own/commands.ts';
+import { OwnEngine } from '../../src/models/own/engine.ts';
 import { loadModel } from '../../src/models/own/source.ts';
 import { createBackend } from '../../src/tensor/index.ts';
 import { urlSource } from '../../src/transformer/file-source.ts';
@@ -9,14 +10,24 @@ export type PageAnswer = { readonly result: unknown } | { readonly error: PlainE
 declare global {
   /** What the command line calls in the page that `chromium-task.ts` serves. */
   var nacreTask: (id: string, task: ModelTask) => Promise<PageAnswer>;
+  /** Calls a method of the page's engine. */
+  var nacreEngine: (method: string, args: readonly unknown[]) => Promise<PageAnswer>;
 }
 
-globalThis.nacreTask = async (id, task) => {
+async function answered(work: () => Promise<unknown>): Promise<PageAnswer> {
   try {
-    const model = await loadModel(urlSource(new URL('model/', location.href)), id);
-    const { backend } = await createBackend('webgpu');
-    return { result: await runTask(backend, model, task) };
+    return { result: await work() };
   } catch (thrown) {
     return { error: toPlainError(thrown) };
   }
-};
+}
+
+globalThis.nacreTask = (id, task) =>
+  answered(async () => {
+    const model = await loadModel(urlSource(new URL('model/', location.href)), id);
+    const { backend } = await createBackend('webgpu');
+    return runTask(backend, model, task);
+  });
+
+const engine = new OwnEngine() as unknown as Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
+globalThis.nacreEngine = (method, args) => answered(() => engine[method](...args));

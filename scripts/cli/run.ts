@@ -10,10 +10,10 @@ import { buildResult, type TextualResult } from '../../src/lab/result.ts';
 import { formatSkill } from '../../src/lab/skill.ts';
 import type { RunEvent } from '../../src/textual/types.ts';
 import { parseJson } from '../../src/transformer/json.ts';
-import { type ParsedArgs, requiredOption, seedOption, textOption, usage } from './args.ts';
+import { type ParsedArgs, requiredOption, seedOption, textOption } from './args.ts';
 import { FileJournal } from './file-journal.ts';
 import { readUserFile, userPath } from './node-files.ts';
-import { connectCpuPolicy, type NodePolicy } from './node-models.ts';
+import { connectCpuPolicy, connectGpuPolicy, type NodePolicy } from './node-models.ts';
 
 /** What of a run must be the same when a folder is used again. */
 interface RunHead {
@@ -42,7 +42,7 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
       config,
       journal,
       connect: async (target) => {
-        connected = await connectCpuPolicy(target.model);
+        connected = await (target.backend === 'webgpu' ? connectGpuPolicy(target.model, signal) : connectCpuPolicy(target.model));
         return connected.policy;
       },
       emit: report,
@@ -73,12 +73,10 @@ async function readConfig(path: string): Promise<ExperimentConfig> {
 /** `--seed` and `--backend` stand above the file. */
 function withOptions(config: ExperimentConfig, args: ParsedArgs): ExperimentConfig {
   const backend = textOption(args, 'backend');
-  if (backend === 'webgpu')
-    throw usage('run --backend webgpu is not available in this version.', 'Leave --backend out, or run on the page, which can use WebGPU.');
   return {
     ...config,
     seed: textOption(args, 'seed') === undefined ? config.seed : seedOption(args),
-    target: { ...config.target, backend: backend === 'cpu' ? 'cpu' : config.target.backend },
+    target: { ...config.target, backend: backend === 'cpu' || backend === 'webgpu' ? backend : config.target.backend },
   };
 }
 
