@@ -6,7 +6,9 @@ import { LabContext } from './lab.ts';
 import { NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 
+const NewRun = lazy(async () => ({ default: (await import('./new/new-run.tsx')).NewRun }));
 const Run = lazy(async () => ({ default: (await import('./run/run.tsx')).Run }));
+const Probe = lazy(async () => ({ default: (await import('./probe/probe.tsx')).Probe }));
 
 /** The page. Hash routes, so that any static host serves every view. */
 export function App(props: { readonly lab: LabService }) {
@@ -14,7 +16,9 @@ export function App(props: { readonly lab: LabService }) {
     <LabContext.Provider value={props.lab}>
       <HashRouter root={Shell}>
         <Route path="/" component={Home} />
+        <Route path="/new" component={NewRun} />
         <Route path="/run/:id" component={Run} />
+        <Route path="/probe" component={Probe} />
         <Route path="*" component={NotFound} />
       </HashRouter>
     </LabContext.Provider>

@@ -178,6 +178,9 @@ export function connectLab(): LabService {
       setStatus(entry, 'stopped');
       send(entry, []);
     },
+    async noteLongTask(id) {
+      find(id);
+    },
     async deleteRun(id) {
       if (flags.has('delete-error')) throw new NacreError('run-locked', 'The run is open in another tab.', 'Close that tab first.');
       const { bytes } = find(id).summary;

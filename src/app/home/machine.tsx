@@ -18,7 +18,7 @@ function Facts(props: { readonly state: MachineState }) {
       <Fact name="Runs on" note={backend.reason}>
         {backend.kind === 'cpu' ? 'CPU' : 'WebGPU'} · {plural(backend.workers, 'worker')}
       </Fact>
-      <Fact name="GPU adapter" note={webgpu.available ? (webgpu.software ? 'A software adapter.' : undefined) : webgpu.reason}>
+      <Fact name="Adapter" note={webgpu.available ? (webgpu.software ? 'A software adapter.' : undefined) : webgpu.reason}>
         {webgpu.available ? webgpu.adapter || 'unnamed' : 'none'}
       </Fact>
       <Fact name="Processor">

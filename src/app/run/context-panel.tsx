@@ -55,7 +55,6 @@ export function ContextPanel() {
             Copy
           </button>
         </div>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must be reachable by keyboard */}
         <div class="context-text grow" tabindex="0">
           <Show
             when={text().trim() !== ''}

@@ -3,6 +3,7 @@ import { NacreError, type PlainError, toPlainError } from '../../core/errors.ts'
 import type { LabService, RunStatus, RunSummary, RunUpdate } from '../../lab/service.ts';
 import type { RunEvent } from '../../textual/types.ts';
 import { announce } from '../announce.ts';
+import { onLongTask } from '../long-tasks.ts';
 import { EMPTY_RUN, type RunView, reduceRun } from '../run-store.ts';
 import { announcementOf } from './derive.ts';
 
@@ -91,8 +92,12 @@ export function openSession(lab: LabService, runId: string): Session {
     }
   };
   void open();
+  const ignoreBlocks = onLongTask((ms) => {
+    if (status() === 'running' && !readOnly()) void lab.noteLongTask(runId, ms);
+  });
   onCleanup(() => {
     live = false;
+    ignoreBlocks();
     clearTimeout(timer);
     lab.closeRun(runId).catch((cause: unknown) => {
       // Leaving a run that never opened is no fault; anything else is worth a line for whoever looks.
