@@ -1,6 +1,6 @@
 import { BlockDistances } from './block-distances.ts';
 import { row } from './matrix.ts';
-import { boundFor, LEAD, type SearchSpace, squaredGap } from './search-space.ts';
+import { boundFor, LEAD, NO_EXTENT, type SearchSpace, squaredGap } from './search-space.ts';
 
 export interface CoreDistances {
   /** Distance to the k-th nearest other point: what the fit uses. */
@@ -62,10 +62,10 @@ class NeighbourSearch {
   enter(block: number): void {
     const { boxes } = this.space;
     const at = block * 2 * LEAD;
-    const low = boxes.subarray(at, at + LEAD);
-    const high = boxes.subarray(at + LEAD, at + 2 * LEAD);
+    const centre = boxes.subarray(at, at + LEAD);
+    const extent = boxes.subarray(at + LEAD, at + 2 * LEAD);
     const { gap } = this;
-    for (let other = 0; other < gap.length; other++) gap[other] = squaredGap(low, high, boxes, other);
+    for (let other = 0; other < gap.length; other++) gap[other] = squaredGap(centre, extent, boxes, other);
     gap[block] = -1;
     this.blocks.sort((a, b) => gap[a]! - gap[b]! || a - b);
   }
@@ -81,7 +81,7 @@ class NeighbourSearch {
     let bound = Number.POSITIVE_INFINITY;
     for (const block of this.blocks) {
       if (gap[block]! > bound) break;
-      if (squaredGap(own, own, boxes, block) > bound) continue;
+      if (squaredGap(own, NO_EXTENT, boxes, block) > bound) continue;
       const from = starts[block]!;
       const count = starts[block + 1]! - from;
       if (distances.measure(block, count) >= squares[last]!) continue;

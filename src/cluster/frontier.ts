@@ -1,6 +1,6 @@
 import { BlockDistances } from './block-distances.ts';
 import { row } from './matrix.ts';
-import { boundFor, LEAD, type SearchSpace, squaredGap } from './search-space.ts';
+import { boundFor, LEAD, NO_EXTENT, type SearchSpace, squaredGap } from './search-space.ts';
 
 /**
  * The points that Prim's algorithm has not reached, each with the best edge from the tree to it so far. They stay in the
@@ -62,7 +62,7 @@ export class Frontier {
     let home = 0;
     for (let block = 0; block < count.length; block++) {
       if (count[block] === 0) continue;
-      if (core < longest[block]! && squaredGap(currentLead, currentLead, boxes, block) <= bound[block]!) this.relax(block, core);
+      if (core < longest[block]! && squaredGap(currentLead, NO_EXTENT, boxes, block) <= bound[block]!) this.relax(block, core);
       const slot = this.nearest[block]!;
       if (nearest >= 0 && !this.isBefore(slot, nearest)) continue;
       nearest = slot;
@@ -81,28 +81,34 @@ export class Frontier {
     if (Math.sqrt(this.distances.measure(block, count)) >= this.longest[block]!) return;
     const from = this.space.starts[block]!;
     let improved = false;
-    for (let place = 0; place < count; place++) {
-      const slot = from + place;
-      const mutual = Math.max(coreCurrent, core[slot]!, Math.sqrt(squares[place]!));
-      if (mutual >= best[slot]!) continue;
-      best[slot] = mutual;
+    for (let place = 0, slot = from; place < count; place++, slot++) {
+      const before = best[slot]!;
+      if (core[slot]! >= before || coreCurrent >= before) continue;
+      const distance = Math.sqrt(squares[place]!);
+      if (distance >= before) continue;
+      best[slot] = Math.max(distance, core[slot]!, coreCurrent);
       source[slot] = current;
       improved = true;
     }
     if (improved) this.summarise(block);
   }
 
-  /** Finds a block's nearest point and its longest edge that could still become shorter. */
+  /** Finds a block's nearest point (lowest number among equals) and its longest edge that could still become shorter. */
   private summarise(block: number): void {
-    const { best, core } = this;
+    const { best, core, id } = this;
     const from = this.space.starts[block]!;
     const to = from + this.count[block]!;
     let nearest = from;
+    let shortest = Number.POSITIVE_INFINITY;
     let longest = Number.NEGATIVE_INFINITY;
     for (let slot = from; slot < to; slot++) {
-      if (this.isBefore(slot, nearest)) nearest = slot;
+      const length = best[slot]!;
+      if (length < shortest || (length === shortest && id[slot]! < id[nearest]!)) {
+        shortest = length;
+        nearest = slot;
+      }
       // An edge as short as its point's own core distance is final.
-      if (best[slot]! > core[slot]! && best[slot]! > longest) longest = best[slot]!;
+      if (length > longest && length > core[slot]!) longest = length;
     }
     this.nearest[block] = nearest;
     this.longest[block] = longest;

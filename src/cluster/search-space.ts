@@ -18,7 +18,7 @@ export interface SearchSpace {
   readonly lead: Float64Array;
   /** First position of each block, and the number of points at the end. */
   readonly starts: Int32Array;
-  /** Per block its lowest, then its highest lead coordinates: blocks×2·LEAD. */
+  /** Per block the centre, then the extent to either side, of its lead coordinates: blocks×2·LEAD. */
   readonly boxes: Float64Array;
   /** What a bound may exceed its distance by through rounding; far above the true error, far below any spacing that matters. */
   readonly margin: number;
@@ -98,28 +98,33 @@ function boxesOf(lead: Float64Array, starts: Int32Array): Float64Array {
   const blocks = starts.length - 1;
   const boxes = new Float64Array(blocks * 2 * LEAD);
   for (let block = 0; block < blocks; block++) {
-    const low = boxes.subarray(block * 2 * LEAD, block * 2 * LEAD + LEAD).fill(Number.POSITIVE_INFINITY);
-    const high = boxes.subarray(block * 2 * LEAD + LEAD, (block + 1) * 2 * LEAD).fill(Number.NEGATIVE_INFINITY);
-    for (let position = starts[block]!; position < starts[block + 1]!; position++) {
-      for (let axis = 0; axis < LEAD; axis++) {
+    for (let axis = 0; axis < LEAD; axis++) {
+      let low = Number.POSITIVE_INFINITY;
+      let high = Number.NEGATIVE_INFINITY;
+      for (let position = starts[block]!; position < starts[block + 1]!; position++) {
         const value = lead[position * LEAD + axis]!;
-        if (value < low[axis]!) low[axis] = value;
-        if (value > high[axis]!) high[axis] = value;
+        if (value < low) low = value;
+        if (value > high) high = value;
       }
+      boxes[block * 2 * LEAD + axis] = (low + high) / 2;
+      boxes[block * 2 * LEAD + LEAD + axis] = (high - low) / 2;
     }
   }
   return boxes;
 }
 
-/** Squared gap between a box (of a point: its coordinates as lowest and highest) and the box of a block. */
-export function squaredGap(low: Float64Array, high: Float64Array, boxes: Float64Array, block: number): number {
+/** Squared gap between block's box and another box, or a point's lead coordinates as a box without extent. */
+export function squaredGap(centre: Float64Array, extent: Float64Array, boxes: Float64Array, block: number): number {
   let sum = 0;
   for (let axis = 0, at = block * 2 * LEAD; axis < LEAD; axis++, at++) {
-    const gap = Math.max(boxes[at]! - high[axis]!, low[axis]! - boxes[at + LEAD]!, 0);
-    sum += gap * gap;
+    const gap = Math.abs(boxes[at]! - centre[axis]!) - boxes[at + LEAD]! - extent[axis]!;
+    if (gap > 0) sum += gap * gap;
   }
   return sum;
 }
+
+/** The extent of a point. */
+export const NO_EXTENT = new Float64Array(LEAD);
 
 /** The squared bound above which a pair is certainly farther apart than `distance`. */
 export function boundFor(distance: number, margin: number): number {
