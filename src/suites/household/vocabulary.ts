@@ -1,4 +1,4 @@
-import { DISTRACTORS, HELD_OUT_DISTRACTORS, RULES } from './rules.ts';
+import { RULES } from './rules.ts';
 import { LAMP, OBJECT_TYPES, RECEPTACLES } from './world.ts';
 
 /** Opens a context, an observation, an action; ends an action. */
@@ -70,7 +70,7 @@ const PHRASES: readonly string[] = [
 
 /** Common words of advice beyond those of the known sentences, so that free wording need not be spelled. */
 const MORE_WORDS =
-  'again along also already any at bring container containers door each either else ensure every find get how inside instead into it its just keep know last later list locate make more move must near needed next no nothing now of on only other out over own pass passing past picking place placed places put room rule rules same seen should so some start still sure switch taking target task tasks their them then these this those through to type unless unopened until untried up use used using visit visited wait your yet';
+  'a along also and any are be can container containers do done door either else ensure every for has have into is know locate many more most now over room rule rules should some start still step steps switch task tasks the their then there these think this those use was when with you act answer better books bowls box calm careful cold command commands cups day desks easy food forks keeps kitchen kitchens knives mugs newspapers numbers pencils pens plates read short small stand table tables time together whole work';
 
 /** A token list for a Unigram model: [text, score]. Fewer tokens always win; phrases win ties over words, words over letters. */
 export function vocabulary(): readonly (readonly [token: string, score: number])[] {
@@ -93,13 +93,9 @@ export function vocabulary(): readonly (readonly [token: string, score: number])
   return [...scored];
 }
 
-/** Every word of the rules, the advice and the distractors, with the space before it. */
+/** Every word of the rules and of the wrong advice, with the space before it; words of distractors are mostly spelled. */
 function words(): readonly string[] {
-  const sentences = [
-    ...RULES.flatMap((rule) => [...rule.training, ...rule.heldOut, ...rule.wrong]),
-    ...DISTRACTORS,
-    ...HELD_OUT_DISTRACTORS,
-  ];
+  const sentences = RULES.flatMap((rule) => [...rule.training, ...rule.heldOut, ...rule.wrong]);
   const found = new Set<string>();
   for (const sentence of sentences) for (const word of sentence.toLowerCase().match(/[a-z]+(-[a-z]+)*/g) ?? []) found.add(` ${word}`);
   for (const word of MORE_WORDS.split(' ')) found.add(` ${word}`);
