@@ -2,12 +2,14 @@ import { NacreError } from '../src/core/errors.ts';
 import { type Connection, connectService, exposeService } from '../src/core/rpc.ts';
 import { Lab, type LabPlatform } from '../src/lab/lab.ts';
 import { type AdapterReport, chooseBackend } from '../src/lab/machine.ts';
-import type { MachineState, ProbeResult } from '../src/lab/service.ts';
+import { probeText } from '../src/lab/probe.ts';
+import type { MachineState } from '../src/lab/service.ts';
 import type { EngineHandle, OwnEngine } from '../src/models/own/engine.ts';
 import { PooledPolicy } from '../src/models/own/policy.ts';
 import { isShipped, type ModelSource } from '../src/models/own/source.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { describeAdapter } from '../src/tensor/adapter.ts';
+import { workerEndpoint } from './endpoint.ts';
 
 /** Workers are served from assets/, one folder below the page. */
 const BASE = new URL(import.meta.env.DEV ? '/' : '../', self.location.href).href;
@@ -27,6 +29,15 @@ function modelSource(model: string): ModelSource {
 }
 
 const adapter: Promise<AdapterReport> = describeAdapter();
+
+let probeEngine: Promise<EngineHandle> | undefined;
+
+/** The shipped model on an engine of its own, so that a running experiment does not make the probe wait. */
+async function openProbe(): Promise<EngineHandle> {
+  const { remote } = startEngine();
+  await remote.load({ kind: 'shipped', id: 'nacre-tiny' }, BASE, { backend: 'cpu' });
+  return remote;
+}
 
 const platform: LabPlatform = {
   async machine(): Promise<MachineState> {
@@ -51,8 +62,13 @@ const platform: LabPlatform = {
     return PooledPolicy.connect(engines.map(({ remote }): EngineHandle => remote));
   },
 
-  async probe(): Promise<ProbeResult> {
-    throw new NacreError('probe-missing', 'The probe is not part of this build.', 'Use a newer build.');
+  async probe(request) {
+    probeEngine ??= openProbe();
+    // A model that failed to load must not be remembered as loaded; the caller gets the reason.
+    probeEngine.catch(() => {
+      probeEngine = undefined;
+    });
+    return probeText(await probeEngine, request);
   },
 
   lock: (runId) =>
@@ -69,4 +85,4 @@ const platform: LabPlatform = {
     }),
 };
 
-exposeService(new Lab(openDatabase(), platform));
+exposeService(new Lab(openDatabase(), platform), workerEndpoint());

@@ -4,6 +4,7 @@ import { addUsage, NO_USAGE } from '../core/ledger.ts';
 import { Random } from '../core/random.ts';
 import { wilsonInterval } from '../core/stats.ts';
 import type { Rollout, Split, Suite, Usage } from '../core/types.ts';
+import { visibleText } from '../textual/context.ts';
 import type { Target } from '../textual/types.ts';
 import { takeTasks } from './tasks.ts';
 
@@ -47,7 +48,7 @@ export async function evaluateContext(target: Target, request: EvaluationRequest
   );
   let done = 0;
   const rollouts = await target.rollouts(jobs, {
-    context,
+    context: visibleText(context),
     contextHash: contentHash(context),
     temperature,
     signal,

@@ -1,9 +1,6 @@
-import { toPlainError } from '../core/errors.ts';
-import { NO_USAGE } from '../core/ledger.ts';
 import type { Rollout, Suite } from '../core/types.ts';
 import type { PooledPolicy } from '../models/own/policy.ts';
-import { visibleText } from '../textual/context.ts';
-import type { RolloutJob, Target } from '../textual/types.ts';
+import type { Target } from '../textual/types.ts';
 
 /** Most tokens of one action; the longest household command has eight. */
 const ACTION_TOKENS = 24;
@@ -19,7 +16,7 @@ export function suiteTarget(suite: Suite, connect: () => Promise<PooledPolicy>):
       const policy = await connect();
       const opened = jobs.map((job) => ({ ...job, episode: suite.open(job.task, job.seed) }));
       const finished = await policy.rollouts(opened, {
-        context: visibleText(context),
+        context,
         contextHash,
         temperature,
         topP: 1,
@@ -30,26 +27,6 @@ export function suiteTarget(suite: Suite, connect: () => Promise<PooledPolicy>):
       });
       return finished.map(withoutTokens);
     },
-  };
-}
-
-/** A rollout that could not run, in the shape the loop retries and counts. */
-export function failedRollout(job: RolloutJob, contextHash: string, thrown: unknown): Rollout {
-  const { message } = toPlainError(thrown);
-  return {
-    id: job.id,
-    taskId: job.task.id,
-    index: job.index,
-    contextHash,
-    turns: [],
-    finalObservation: '',
-    answer: '',
-    reward: 0,
-    success: false,
-    finish: 'error',
-    usage: NO_USAGE,
-    seed: job.seed,
-    error: message,
   };
 }
 
