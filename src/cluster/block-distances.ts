@@ -32,16 +32,16 @@ export class BlockDistances {
   constructor(points: Matrix, order: Int32Array, starts: Int32Array) {
     const { columns: d } = points;
     const blocks = starts.length - 1;
-    const floats = d + BLOCK_SIZE + blocks * d * BLOCK_SIZE;
     // Rounded so that vectors start at multiples of 16 bytes.
     const out = FIRST_ADDRESS + Math.ceil(d / 2) * 2 * FLOAT_BYTES;
-    const memory = new WebAssembly.Memory({ initial: Math.ceil((out + floats * FLOAT_BYTES) / PAGE_BYTES) });
+    const first = out + BLOCK_SIZE * FLOAT_BYTES;
+    const bytes = first + blocks * d * BLOCK_SIZE * FLOAT_BYTES;
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) });
     compiled ??= new WebAssembly.Module(Uint8Array.from(atob(DISTANCES_BASE64), (character) => character.charCodeAt(0)));
     this.kernel = new WebAssembly.Instance(compiled, { env: { memory } }).exports as unknown as Kernel;
     this.d = d;
     this.query = new Float64Array(memory.buffer, FIRST_ADDRESS, d);
     this.squares = new Float64Array(memory.buffer, out, BLOCK_SIZE);
-    const first = out + BLOCK_SIZE * FLOAT_BYTES;
     this.data = new Float64Array(memory.buffer, first, blocks * d * BLOCK_SIZE).fill(Number.POSITIVE_INFINITY);
     for (let block = 0; block < blocks; block++) {
       for (let position = starts[block]!; position < starts[block + 1]!; position++) {

@@ -7,6 +7,7 @@ import { toMatrix, toRows } from '../../../src/cluster/matrix.ts';
 import { predict } from '../../../src/cluster/predict.ts';
 import { project, projectOnto } from '../../../src/cluster/projection.ts';
 import { reportOf } from '../../../src/cluster/report.ts';
+import { treeNodes } from '../../../src/cluster/tree-nodes.ts';
 import { Random } from '../../../src/core/random.ts';
 
 describe('errors', () => {
@@ -106,6 +107,26 @@ describe('centroids', () => {
       [1, 0],
       [1, 0],
     ]);
+  });
+});
+
+describe('the condensed tree as nodes', () => {
+  it('gives each cluster its span, its children and the points that leave it', () => {
+    // Two groups of three; a lone point far away. Below three points a group falls apart at once.
+    const fitted = hdbscanSync([[0], [1], [0.5], [100], [103], [101], [400]], { minClusterSize: 3, minSamples: 1 });
+    const nodes = treeNodes(fitted);
+    expect(nodes.map(({ id, parent, size, label, children }) => ({ id, parent, size, label, children }))).toEqual([
+      { id: 7, parent: -1, size: 7, label: -1, children: [8, 9] },
+      { id: 8, parent: 7, size: 3, label: 0, children: [] },
+      { id: 9, parent: 7, size: 3, label: 1, children: [] },
+    ]);
+    expect(nodes[0]).toMatchObject({ birth: 0, death: 1 / 99, leaving: Float64Array.of(1 / 297) });
+    expect(nodes[2]).toMatchObject({ birth: 1 / 99, death: 1 / 2, leaving: Float64Array.of(1 / 2, 1 / 2, 1 / 2) });
+    expect(nodes[2]!.stability).toBe(fitted.clusters[1]!.stability);
+  });
+
+  it('is empty without points', () => {
+    expect(treeNodes(hdbscanSync([]))).toEqual([]);
   });
 });
 
