@@ -86,6 +86,7 @@ export function mergeMessages(branch: EditKind | 'combined', brief: CritiqueBrie
   const user = [
     `<call kind="merge" branch="${branch}" max_edit_chars="${brief.maxEditChars}">`,
     contextSection(brief),
+    historySection(brief.history),
     ...(brief.avoid.length > 0 ? [section('avoid', brief.avoid.map(renderEdit))] : []),
     ...bundles.map((edits) => section('bundle', edits.map(renderEdit))),
   ].join('\n');
