@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { NacreError } from '../src/core/errors.ts';
 import { Random } from '../src/core/random.ts';
+import { mean } from '../src/core/stats.ts';
 import { makeLesson } from '../src/suites/household/demonstrations.ts';
 import { type EncodedLesson, LessonEncoder } from '../src/suites/household/encode.ts';
 import { CONTEXT_LENGTH, END_TOKEN, tokenizerConfig, tokenizerJson, VOCABULARY_SIZE } from '../src/suites/household/vocabulary.ts';
@@ -124,19 +125,19 @@ export async function trainTiny({ settings, folder, threads, signal }: RunOption
   lessons.count = progress.lessons;
   let { step, tokens } = progress;
   const began = { at: performance.now(), tokens };
-  let lossSum = 0;
+  let losses: number[] = [];
   try {
     while (tokens < settings.tokens && !signal?.aborted) {
       const batch = lessons.next(tokens < settings.tokens / 3);
       const report = await trainer.step(batch, { lr: rateAt(settings, step, tokens), clipNorm: settings.clipNorm });
       step++;
       tokens += batch.tokens.length;
-      lossSum += report.loss;
+      losses.push(report.loss);
       if (step % LOG_STEPS === 0) {
         const seconds = (performance.now() - began.at) / 1000;
         const speed = (tokens - began.tokens) / seconds;
-        const loss = lossSum / LOG_STEPS;
-        lossSum = 0;
+        const loss = mean(losses);
+        losses = [];
         const left = (settings.tokens - tokens) / speed / 60;
         process.stderr.write(
           `step ${step} · ${(tokens / 1e6).toFixed(2)} of ${settings.tokens / 1e6} M tokens · loss ${loss.toFixed(4)} · ${speed.toFixed(0)} tokens/s · ${left.toFixed(1)} min left\n`,
