@@ -2,7 +2,7 @@ import type { Journal } from '../core/journal.ts';
 import { SPLITS, type Split, type Suite, type Task } from '../core/types.ts';
 import type { PooledPolicy } from '../models/own/policy.ts';
 import { createSuite } from '../suites/registry.ts';
-import { createAnalyst } from '../textual/analyst/analyst.ts';
+import { HouseholdAnalyst } from '../textual/analyst/analyst.ts';
 import { runTextual } from '../textual/loop.ts';
 import type { RunEvent } from '../textual/types.ts';
 import type { ExperimentConfig } from './config.ts';
@@ -47,7 +47,7 @@ export async function runExperiment(input: ExperimentInput): Promise<{ readonly 
     seed: config.seed,
     tasks: selectTasks(suite, config),
     target: suiteTarget(suite, policy),
-    critic: createAnalyst(),
+    critic: new HouseholdAnalyst(),
     journal,
     initialContext: config.initialContext,
     emit,
