@@ -2,7 +2,7 @@ import type { Lesson } from './demonstrations.ts';
 import { ACTION_TOKEN, CONTEXT_TOKEN, END_TOKEN, OBSERVATION_TOKEN } from './vocabulary.ts';
 
 /** The part of a tokenizer that lessons need. */
-export interface TextEncoder {
+export interface PieceEncoder {
   encode(text: string, options: { readonly addSpecial: boolean }): number[];
   idOf(token: string): number | undefined;
 }
@@ -22,11 +22,11 @@ export interface LossWeights {
 
 /** Lessons as token sequences, in the form that the chat template gives to conversations. Repeated pieces are encoded once. */
 export class LessonEncoder {
-  private readonly encoder: TextEncoder;
+  private readonly encoder: PieceEncoder;
   private readonly pieces = new Map<string, readonly number[]>();
   private readonly special: Readonly<Record<'context' | 'observation' | 'action' | 'end', number>>;
 
-  constructor(encoder: TextEncoder) {
+  constructor(encoder: PieceEncoder) {
     this.encoder = encoder;
     const id = (token: string): number => encoder.idOf(token) ?? 0;
     this.special = { context: id(CONTEXT_TOKEN), observation: id(OBSERVATION_TOKEN), action: id(ACTION_TOKEN), end: id(END_TOKEN) };

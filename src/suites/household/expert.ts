@@ -14,7 +14,6 @@ export class Expert {
   private readonly visited: number[] = [];
   private lampAt = -1;
   private taken = 0;
-  private returned = false;
   private finished = false;
 
   /** @param bad the rules whose habit rules this episode. */
@@ -50,11 +49,8 @@ export class Expert {
     }
     if (goal.type === 'light' && visible.includes(LAMP) && this.bad.has('lamp')) return this.lastly(`use ${LAMP}`);
     if (at >= 0 && !this.bad.has('open') && isOpenable(room[at]!.name) && !isOpen(state, at)) return `open ${room[at]!.name}`;
-    if (this.bad.has('new-place') && this.taken === 0 && this.visited.length >= 2) {
-      if (this.returned) return 'done';
-      this.returned = true;
+    if (this.bad.has('new-place') && this.taken === 0 && this.visited.length >= 2)
       return this.lastly(`go to ${room[this.visited[0]!]!.name}`);
-    }
     return this.searchOn();
   }
 

@@ -3,7 +3,7 @@ import { Random } from '../../core/random.ts';
 import { type Episode, SPLITS, type Split, type Step, type Suite, type Task } from '../../core/types.ts';
 import { act, admissibleCommands, initialObservation, initialState, isSolved, type State } from './engine.ts';
 import { generateGame, STEP_LIMIT } from './generate.ts';
-import { RULE_IDS, type RuleId, rulesAtStake } from './rules.ts';
+import { type RuleId, rulesAtStake } from './rules.ts';
 import { goalText } from './wording.ts';
 import { type Game, gameToJson, type Hazard, isGame, TASK_TYPES, type TaskType } from './world.ts';
 
@@ -142,6 +142,3 @@ function ruleSpec(id: RuleId, n: number): { type: TaskType; hazards: readonly Ha
       return spec('place', 'far');
   }
 }
-
-/** Every rule, for callers that build full contexts. */
-export const ALL_RULES: readonly RuleId[] = RULE_IDS;
