@@ -53,17 +53,35 @@ const BOOKKEEPING = new Set([
   'seconds',
 ]);
 
-/** Canonical form of recorded data: keys sorted, bookkeeping fields and nulls dropped, white space collapsed. */
-export function canonicalJson(value: Json | undefined): string {
+/** Fields whose values are content all the way down: an `id` in there is something the agent said or saw. */
+const CONTENT = new Set(['arguments', 'args', 'kwargs', 'input', 'parameters', 'content', 'observation', 'action', 'answer']);
+
+/**
+ * Canonical form of recorded data: keys sorted, bookkeeping fields and nulls dropped, white space collapsed, JSON inside
+ * strings (as tool calls carry it) canonical too.
+ */
+export function canonicalJson(value: Json | undefined, isContent = false): string {
   if (value === undefined || value === null) return 'null';
-  if (typeof value === 'string') return JSON.stringify(value.replace(/\s+/gu, ' ').trim());
+  if (typeof value === 'string') return canonicalString(value);
   if (typeof value !== 'object') return JSON.stringify(value);
-  if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (isArray(value)) return `[${value.map((item) => canonicalJson(item, isContent)).join(',')}]`;
   const fields = Object.keys(value)
-    .filter((key) => !BOOKKEEPING.has(key.toLowerCase()) && value[key] !== null)
+    .filter((key) => value[key] !== null && (isContent || !BOOKKEEPING.has(key.toLowerCase())))
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], isContent || CONTENT.has(key.toLowerCase()))}`);
   return `{${fields.join(',')}}`;
+}
+
+function canonicalString(text: string): string {
+  const trimmed = text.trim();
+  if (/^[{[]/.test(trimmed)) {
+    try {
+      return canonicalJson(JSON.parse(trimmed) as Json, true);
+    } catch {
+      // Text that merely begins with a bracket: compared as text.
+    }
+  }
+  return JSON.stringify(trimmed.replace(/\s+/gu, ' '));
 }
 
 /** What happened in a rollout, up to white space: two rollouts with equal transcripts behaved alike. */

@@ -49,3 +49,8 @@ export class HouseholdAnalyst implements ChatModel {
     // Holds nothing.
   }
 }
+
+/** The critic that needs no second model. */
+export function createAnalyst(): ChatModel {
+  return new HouseholdAnalyst();
+}
