@@ -37,13 +37,16 @@ export function NewRun() {
     setTextError(undefined);
   };
   const load = async (id: ExampleId) => {
-    setError(undefined);
     try {
       adopt(await loadExample(id));
       setParams({ c: undefined }, { replace: true });
     } catch (cause) {
       setError(cause);
     }
+  };
+  const startFrom = (id: ExampleId) => {
+    setError(undefined);
+    void load(id);
   };
   createResource(async () => {
     if (params.c) {
@@ -115,7 +118,7 @@ export function NewRun() {
             <span class="text-2 small">Start from</span>
             <For each={EXAMPLES}>
               {(example) => (
-                <button type="button" class="button small" title={example.about} onClick={() => void load(example.id)}>
+                <button type="button" class="button small" title={example.about} onClick={() => startFrom(example.id)}>
                   {example.title}
                 </button>
               )}

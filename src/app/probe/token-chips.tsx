@@ -44,12 +44,15 @@ export function TokenChips(props: {
                 class={`chip shade-${shadeOf(probability())}`}
                 data-token={i()}
                 aria-selected={props.chosen === i()}
-                aria-label={`${showToken(token.text)}, ${token.logprob === undefined ? 'first token' : `probability ${showProbability(probability())}, entropy ${token.entropy?.toFixed(2) ?? 'unknown'} nats`}`}
                 tabindex={props.chosen === i() ? 0 : -1}
                 onClick={() => props.onChoose(i())}
               >
                 <span class="mono chip-text">{showToken(token.text)}</span>
-                <span class="num chip-figure">{showProbability(probability())}</span>
+                <Show when={token.logprob !== undefined} fallback={<FirstFigure />}>
+                  <span class="visually-hidden">, probability </span>
+                  <span class="num chip-figure">{showProbability(probability())}</span>
+                  <span class="visually-hidden">, entropy {token.entropy?.toFixed(2) ?? 'unknown'} nats</span>
+                </Show>
               </div>
             );
           }}
@@ -79,5 +82,16 @@ export function TokenChips(props: {
         </span>
       </div>
     </div>
+  );
+}
+
+function FirstFigure() {
+  return (
+    <>
+      <span class="visually-hidden">, first token</span>
+      <span class="num chip-figure" aria-hidden="true">
+        –
+      </span>
+    </>
   );
 }

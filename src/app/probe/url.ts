@@ -32,14 +32,20 @@ export function parseProbeUrl(params: Params): ProbeUrl {
   const token = Number(one(params.token));
   const first = PROBE_EXAMPLES[0] as ProbeExample;
   return {
-    text: (text ?? first.text).slice(0, MAX_PROBE_CHARS),
-    raw: text === undefined ? first.raw : one(params.raw) === '1',
+    text: (text ?? (one(params.empty) === '1' ? '' : first.text)).slice(0, MAX_PROBE_CHARS),
+    raw: text === undefined && one(params.empty) !== '1' ? first.raw : one(params.raw) === '1',
     ...(one(params.token) !== undefined && Number.isInteger(token) && token >= 0 ? { token } : {}),
   };
 }
 
 export function formatProbeUrl(url: ProbeUrl): Record<string, string | undefined> {
-  return { text: url.text, raw: url.raw ? '1' : undefined, token: url.token === undefined ? undefined : String(url.token) };
+  // The router drops empty parameters, so an empty text needs a word of its own.
+  return {
+    text: url.text || undefined,
+    empty: url.text === '' ? '1' : undefined,
+    raw: url.raw ? '1' : undefined,
+    token: url.token === undefined ? undefined : String(url.token),
+  };
 }
 
 function one(value: string | readonly string[] | undefined): string | undefined {

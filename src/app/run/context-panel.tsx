@@ -107,9 +107,9 @@ function PartText(props: { readonly text: string; readonly source: boolean }) {
 
 const EXPORTS: readonly { readonly format: ExportFormat; readonly title: string; readonly needsEnd: boolean }[] = [
   { format: 'skill', title: 'SKILL.md', needsEnd: true },
-  { format: 'prompt', title: 'Prompt', needsEnd: false },
+  { format: 'prompt', title: 'Prompt', needsEnd: true },
   { format: 'result', title: 'JSON', needsEnd: true },
-  { format: 'bundle', title: 'Bundle', needsEnd: false },
+  { format: 'bundle', title: 'Bundle', needsEnd: true },
 ];
 
 function Exports() {

@@ -92,7 +92,7 @@ export function Controls(props: { readonly onNotify: () => Promise<void> }) {
     <div class="run-head">
       <div class="run-title">
         <div class="row">
-          <h1 class="cut">{session.summary()?.name ?? 'Opening the run …'}</h1>
+          <h1 class="cut">{session.summary()?.name ?? (session.error() ? 'This run could not be opened' : 'Opening the run …')}</h1>
           <Show when={session.summary()}>
             <StatusBadge status={session.status()} />
           </Show>
@@ -104,7 +104,9 @@ export function Controls(props: { readonly onNotify: () => Promise<void> }) {
             <span class="badge accent">read only: it runs in another tab</span>
           </Show>
         </div>
-        <Progress />
+        <Show when={session.summary() || !session.error()}>
+          <Progress />
+        </Show>
       </div>
       <div class="row run-buttons">
         <CommandButton id="run.pause" class="primary" />

@@ -83,10 +83,10 @@ function Changed(props: { readonly title: 'Gained' | 'Lost'; readonly ids: reado
                 class={`button small ${props.title === 'Gained' ? 'success' : 'failure'}`}
                 disabled={!rollout()}
                 title={text()}
-                aria-label={`${props.title}: ${text()}`}
                 onClick={() => go({ cell: rollout()?.id, card: undefined })}
               >
                 <span aria-hidden="true">{props.title === 'Gained' ? '●' : '✕'}</span> <span class="mono">{id}</span>
+                <span class="visually-hidden">{text()}</span>
               </button>
             );
           }}

@@ -56,28 +56,30 @@ function RunPage(props: { readonly id: string }) {
             </div>
           )}
         </Show>
-        <div class="workbench">
-          <div class="area-config">
-            <ConfigPanel />
+        <Show when={session.summary() || !session.error()}>
+          <div class="workbench">
+            <div class="area-config">
+              <ConfigPanel />
+            </div>
+            <section class="panel area-steps" aria-label="Steps">
+              <StepStrip />
+              <Switch fallback={<p class="empty waiting">{waiting(session.status())}</p>}>
+                <Match when={state.shown() === 'result'}>
+                  <Result />
+                </Match>
+                <Match when={state.shown() !== undefined}>
+                  <StepPanel />
+                </Match>
+              </Switch>
+            </section>
+            <div class="area-context">
+              <ContextPanel />
+            </div>
+            <Panel title="Curves" hideTitle class="area-curves">
+              <Curves />
+            </Panel>
           </div>
-          <section class="panel area-steps" aria-label="Steps">
-            <StepStrip />
-            <Switch fallback={<p class="empty waiting">{waiting(session.status())}</p>}>
-              <Match when={state.shown() === 'result'}>
-                <Result />
-              </Match>
-              <Match when={state.shown() !== undefined}>
-                <StepPanel />
-              </Match>
-            </Switch>
-          </section>
-          <div class="area-context">
-            <ContextPanel />
-          </div>
-          <Panel title="Curves" hideTitle class="area-curves">
-            <Curves />
-          </Panel>
-        </div>
+        </Show>
         <Transcript />
       </Page>
     </RunContext.Provider>

@@ -54,7 +54,7 @@ describe('the address of the probe', () => {
 
   it('begins with an example, keeps an empty text empty, and limits a long one', () => {
     expect(parseProbeUrl({}).text).toBe(PROBE_EXAMPLES[0]?.text);
-    expect(parseProbeUrl({ text: '' }).text).toBe('');
+    expect(parseProbeUrl(formatProbeUrl({ text: '', raw: false })).text).toBe('');
     expect(parseProbeUrl({ text: 'x'.repeat(10_000) }).text).toHaveLength(MAX_PROBE_CHARS);
   });
 });
