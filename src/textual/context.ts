@@ -7,11 +7,11 @@ export interface ProtectedRegion {
   readonly end: number;
 }
 
-const MARKER = /<!-- protected:(start|end) (\S(?:[^\n]*?\S)?) -->/y;
+const MARKER = /<!-- protected:(start|end) ([^\s<>]+) -->/y;
 const MARKER_HEAD = /<!--\s*protected\s*:/giu;
 /** A marker with the line it has to itself. */
-const MARKER_LINE = /^[ \t]*<!-- protected:(?:start|end) \S(?:[^\n]*?\S)? -->[ \t]*(?:\r?\n|$)/gmu;
-const ANY_MARKER = /<!-- protected:(?:start|end) \S(?:[^\n]*?\S)? -->/gu;
+const MARKER_LINE = /^[ \t]*<!-- protected:(?:start|end) [^\s<>]+ -->[ \t]*(?:\r?\n|$)/gmu;
+const ANY_MARKER = /<!-- protected:(?:start|end) [^\s<>]+ -->/gu;
 
 /**
  * The protected regions of a context, in order.
@@ -30,7 +30,7 @@ export function protectedRegions(context: string): ProtectedRegion[] {
     if (!marker) {
       throw fail(
         `"${(context.slice(at).split('\n', 1)[0] ?? '').slice(0, 60)}" is no protected-region marker`,
-        'Write <!-- protected:start NAME --> or <!-- protected:end NAME -->, each on one line.',
+        'Write <!-- protected:start NAME --> or <!-- protected:end NAME --> with a name of one word.',
       );
     }
     const [text, kind, name = ''] = marker;
