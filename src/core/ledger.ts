@@ -10,12 +10,14 @@ const ITERATION_ROLES: readonly CallRole[] = ['rollout', 'critique', 'merge', 'r
 export const NO_USAGE: Usage = { calls: 0, inputTokens: 0, outputTokens: 0, textVolume: 0, ms: 0 };
 
 export function addUsage(a: Usage, b: Usage): Usage {
+  const estimatedCalls = (a.estimatedCalls ?? 0) + (b.estimatedCalls ?? 0);
   return {
     calls: a.calls + b.calls,
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     textVolume: a.textVolume + b.textVolume,
     ms: a.ms + b.ms,
+    ...(estimatedCalls === 0 ? {} : { estimatedCalls }),
   };
 }
 

@@ -38,6 +38,10 @@ export interface Suite {
   /** Most actions an episode may take before it counts as failed with finish `turn-limit`. */
   readonly maxTurns: number;
   readonly splits: Readonly<Record<Split, readonly Task[]>>;
+  /** How to act here, for models that were not trained on the suite: stands before the context. */
+  readonly instructions?: string;
+  /** The action within an answer that says more; absent takes the answer as it is. */
+  readonly readAction?: (answer: string) => string;
   open(task: Task, seed: number): Episode;
 }
 
@@ -57,6 +61,8 @@ export interface Usage {
   readonly outputTokens: number;
   readonly textVolume: number;
   readonly ms: number;
+  /** How many of the calls went to a server that does not count, so that their tokens are estimates; absent for none. */
+  readonly estimatedCalls?: number;
 }
 
 /** Sampled token ids of one action with natural-log probabilities and entropies (nats) under the sampling distribution at T=1. */

@@ -143,13 +143,14 @@ export class Units {
   spentSince(before: TokenTotals): UsageByRole {
     const now = this.totals();
     const difference = (role: CallRole): Usage => {
-      const { calls, inputTokens, outputTokens, textVolume, ms } = before.byRole[role];
+      const { calls, inputTokens, outputTokens, textVolume, ms, estimatedCalls = 0 } = before.byRole[role];
       return addUsage(now.byRole[role], {
         calls: -calls,
         inputTokens: -inputTokens,
         outputTokens: -outputTokens,
         textVolume: -textVolume,
         ms: -ms,
+        estimatedCalls: -estimatedCalls,
       });
     };
     return Object.fromEntries(CALL_ROLES.map((role) => [role, difference(role)])) as UsageByRole;

@@ -3,6 +3,7 @@ import { Random } from '../../core/random.ts';
 import { type Episode, SPLITS, type Split, type Step, type Suite, type Task } from '../../core/types.ts';
 import { act, admissibleCommands, initialObservation, initialState, isSolved, type State } from './engine.ts';
 import { generateGame, STEP_LIMIT } from './generate.ts';
+import { HOUSEHOLD_INSTRUCTIONS, readCommand } from './instructions.ts';
 import { type RuleId, rulesAtStake } from './rules.ts';
 import { goalText } from './wording.ts';
 import { type Game, gameToJson, type Hazard, isGame, TASK_TYPES, type TaskType } from './world.ts';
@@ -48,7 +49,15 @@ export function createHouseholdSuite(options: HouseholdOptions = {}): Suite {
   const splits = Object.fromEntries(
     SPLITS.map((split) => [split, makeTasks(split, options.sizes?.[split] ?? SIZES[split], random.split(split))]),
   ) as Record<Split, readonly Task[]>;
-  return { id: 'household', title: 'Household (small games)', maxTurns: STEP_LIMIT, splits, open: openGame };
+  return {
+    id: 'household',
+    title: 'Household (small games)',
+    maxTurns: STEP_LIMIT,
+    splits,
+    instructions: HOUSEHOLD_INSTRUCTIONS,
+    readAction: readCommand,
+    open: openGame,
+  };
 }
 
 function makeTasks(split: Split, count: number, random: Random): readonly Task[] {
