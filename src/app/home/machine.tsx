@@ -1,5 +1,6 @@
-import { createResource, type JSX, Show } from 'solid-js';
+import { createResource, createSignal, type JSX, Show } from 'solid-js';
 import type { MachineState } from '../../lab/service.ts';
+import { notify } from '../announce.ts';
 import { formatBytes, plural } from '../format.ts';
 import { useLab } from '../lab.ts';
 import { longestTaskMs } from '../long-tasks.ts';
@@ -13,6 +14,11 @@ export function Machine() {
 
 function Facts(props: { readonly state: MachineState }) {
   const { backend, webgpu, storage } = props.state;
+  const [kept, setKept] = createSignal(storage.persisted);
+  const keep = async () => {
+    setKept(await navigator.storage.persist());
+    notify(kept() ? 'The browser keeps what is stored here until you delete it.' : 'The browser declined for now. Export what matters.');
+  };
   return (
     <dl class="facts">
       <Fact name="Runs on" note={backend.reason}>
@@ -33,11 +39,13 @@ function Facts(props: { readonly state: MachineState }) {
       >
         {props.state.isolated ? 'isolated' : 'not isolated'}
       </Fact>
-      <Fact
-        name="Storage"
-        note={storage.persisted ? 'Kept until you delete it.' : 'The browser may clear it when space runs low: export what matters.'}
-      >
-        {formatBytes(storage.usedBytes)} used of {formatBytes(storage.quotaBytes)}
+      <Fact name="Storage" note={kept() ? 'Kept until you delete it.' : 'The browser may clear it when space runs low.'}>
+        {formatBytes(storage.usedBytes)} used of {formatBytes(storage.quotaBytes)}{' '}
+        <Show when={!kept()}>
+          <button type="button" class="button small" onClick={() => void keep()}>
+            Ask to keep it
+          </button>
+        </Show>
       </Fact>
       <Show when={longestTaskMs() > 0}>
         <Fact name="Page">longest block {Math.round(longestTaskMs())} ms</Fact>

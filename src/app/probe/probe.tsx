@@ -78,7 +78,7 @@ export function Probe() {
           <textarea
             id="probe-text"
             class="input mono"
-            rows="3"
+            rows="4"
             maxlength={MAX_PROBE_CHARS}
             value={text()}
             onInput={(event) => go({ text: event.currentTarget.value, token: undefined })}
@@ -96,7 +96,7 @@ export function Probe() {
             </div>
             <label class="small check">
               <input type="checkbox" checked={raw()} onChange={(event) => go({ raw: event.currentTarget.checked })} />
-              <span>Raw: without the household frame around it</span>
+              <span>As it is (else: context, a line ---, observation)</span>
             </label>
           </div>
         </section>

@@ -1,5 +1,5 @@
 import { useNavigate } from '@solidjs/router';
-import { createSignal, Show } from 'solid-js';
+import { createEffect, createMemo, createSignal, on, Show } from 'solid-js';
 import { useCommands } from '../commands.ts';
 import { formatCount, formatSeconds } from '../format.ts';
 import { useLab } from '../lab.ts';
@@ -29,6 +29,20 @@ export function Controls(props: { readonly onNotify: () => Promise<void> }) {
     const { configToLink } = await import('../config-link.ts');
     navigate(`/new?c=${configToLink(config)}`);
   };
+  /** One step: go on until the next step is recorded, then pause. Units that are under way are finished first. */
+  const recorded = createMemo(() => [...view().steps.values()].filter(({ record }) => record).length);
+  let stopAfter: number | undefined;
+  const oneStep = () => {
+    stopAfter = recorded() + 1;
+    act((run) => lab.resume(run));
+  };
+  createEffect(
+    on(recorded, (count) => {
+      if (stopAfter === undefined || count < stopAfter) return;
+      stopAfter = undefined;
+      act((run) => lab.pause(run));
+    }),
+  );
   const neighbour = (by: number) => {
     const numbers = [...view().steps.keys()];
     const current = url().step;
@@ -54,6 +68,14 @@ export function Controls(props: { readonly onNotify: () => Promise<void> }) {
       keys: ['Space'],
       when: () => mine() && session.status() === 'paused',
       run: () => act((run) => lab.resume(run)),
+    },
+    {
+      id: 'run.step',
+      title: 'One step',
+      group: 'Run',
+      keys: ['.'],
+      when: () => mine() && session.status() === 'paused',
+      run: oneStep,
     },
     {
       id: 'run.stop',
@@ -111,6 +133,7 @@ export function Controls(props: { readonly onNotify: () => Promise<void> }) {
       <div class="row run-buttons">
         <CommandButton id="run.pause" class="primary" />
         <CommandButton id="run.resume" class="primary" />
+        <CommandButton id="run.step" />
         <CommandButton id="run.stop" class="danger" />
         <Show when={!isOpenStatus(session.status())}>
           <CommandButton id="run.again">New run from this</CommandButton>
@@ -159,7 +182,7 @@ function Progress() {
       default:
         if (!phase) return 'Starting the engine …';
     }
-    const where = phase.step > 0 ? `Step ${phase.step} of ${view().totalSteps} · ` : '';
+    const where = phase.step > 0 && phase.phase !== 'test' ? `Step ${phase.step} of ${view().totalSteps} · ` : '';
     const count = phase.total > 1 ? ` · ${formatCount(Math.min(phase.done + 1, phase.total))} of ${formatCount(phase.total)}` : '';
     return `${where}${phase.label}${count}`;
   };
