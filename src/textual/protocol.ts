@@ -5,12 +5,16 @@ import * as v from 'valibot';
 const text = v.pipe(v.string(), v.trim(), v.minLength(1));
 const id = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
 
-export const CritiqueAnswer = v.object({
-  /** Mixed route: the decision at which successful and failed attempts part. */
-  divergence: v.optional(v.nullable(v.string()), ''),
-  edits: v.optional(v.nullable(v.array(v.unknown())), []),
-  cards: v.optional(v.nullable(v.array(v.unknown())), []),
-});
+export const CritiqueAnswer = v.pipe(
+  v.object({
+    /** Mixed route: the decision at which successful and failed attempts part. */
+    divergence: v.optional(v.nullable(v.string())),
+    edits: v.optional(v.nullable(v.array(v.unknown()))),
+    cards: v.optional(v.nullable(v.array(v.unknown()))),
+  }),
+  // Without this a single edit or card inside a malformed answer would pass for an empty answer.
+  v.check(({ edits, cards }) => edits !== undefined || cards !== undefined, 'needs "edits" and "cards"'),
+);
 export type CritiqueAnswer = v.InferOutput<typeof CritiqueAnswer>;
 
 /** One proposed edit as a critic writes it. `op` stays free text: an unknown one is reported by the patch, not hidden here. */
