@@ -1,4 +1,5 @@
 export { attention, attentionBackward } from './attention';
+export { packBlocks } from './block-panels';
 export { rmsNorm, rmsNormBackward, rope, swiglu, swigluBackward } from './elementwise';
 export { linearBackwardWeight, multiply, packPanels } from './multiply';
 export { embedPacked, layerLogitsPacked, multiplyPacked, multiplyPackedInput, packCodes, packHalves } from './packed';

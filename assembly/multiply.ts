@@ -225,7 +225,7 @@ function tile1(out: usize, a: usize, aStep: usize, b: usize, bStep: usize, width
 }
 
 /** Writes the first `width` of 8 sums, after adding the bias and, when accumulating, what was there. */
-function put8(out: usize, low: v128, high: v128, bias: usize, width: i32, accumulate: bool): void {
+export function put8(out: usize, low: v128, high: v128, bias: usize, width: i32, accumulate: bool): void {
   if (width === 8) {
     if (bias) {
       low = f32x4.add(low, v128.load(bias));

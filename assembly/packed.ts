@@ -1,15 +1,23 @@
 /**
- * Weights kept in 16 or 4 bits and widened on the way into a product, so that a model takes the memory of its file.
+ * Weights kept as they are stored and widened on the way into a product, so that a model takes the memory of its file.
  * All lie in panels of 8 columns of the product (8 rows n of the matrix [n, k]), position k by position k:
+ *   f32    [ceil(n/8)][k][8]; here because a stacked matrix may hold such rows among packed ones
  *   half   16 bits each: [ceil(n/8)][k][8]
  *   q4     eight codes a word, column c in bits 4c to 4c+3: [ceil(n/8)][k]; scales [ceil(n/8)][ceil(k/32)][8]
+ *   blocks as told in block-panels.ts
+ * The products take some columns of a wider result: `outRow` and `dOutRow` are the bytes of a whole row. Look-ups skip rows
+ * that are not among the `count` from `first`, which another part of the matrix holds.
  */
+import { blockPanelBytes, isBlocks } from './block-panels';
+import { blockRow, multiplyBlocksRow, walkPanel } from './blocks';
+import { widen16 } from './half';
 import { multiply } from './multiply';
 import { dot, scaleInto } from './vector';
 
+const F32 = 0;
 const F16 = 1;
 const BF16 = 2;
-/** The format of everything else is q4. */
+/** What is neither these nor blocks is q4. */
 
 /** [n, k] halves row-major → panels; missing columns are 0. */
 export function packHalves(panels: usize, values: usize, n: i32, k: i32): void {
@@ -40,6 +48,8 @@ export function packCodes(panels: usize, codes: usize, n: i32, k: i32): void {
 }
 
 function panelBytes(format: i32, k: i32): usize {
+  if (isBlocks(format)) return blockPanelBytes(format, k);
+  if (format === F32) return (<usize>k) << 5;
   return format === F16 || format === BF16 ? (<usize>k) << 4 : (<usize>k) << 2;
 }
 
@@ -47,17 +57,13 @@ function scaleBytes(k: i32): usize {
   return (<usize>((k + 31) >> 5)) << 5;
 }
 
-/** 4 halves in the low 16 bits of each lane → float32. Scaling by 2^112 moves the exponent, subnormals included; infinities and NaN stay. */
-function widen16(halves: v128): v128 {
-  const sign = i32x4.shl(v128.and(halves, i32x4.splat(0x8000)), 16);
-  const size = i32x4.shl(v128.and(halves, i32x4.splat(0x7fff)), 13);
-  const special = v128.and(i32x4.ge_s(size, i32x4.splat(0x0f800000)), i32x4.splat(0x7f800000));
-  return v128.or(v128.or(f32x4.mul(size, f32x4.splat(5.192296858534828e33)), sign), special);
-}
-
 /** One panel as float32 [k][8]. */
 function unpackPanel(to: usize, panel: usize, scales: usize, format: i32, k: i32): void {
-  if (format === F16) {
+  if (isBlocks(format)) {
+    walkPanel(to, 0, panel, format, k);
+  } else if (format === F32) {
+    memory.copy(to, panel, (<usize>k) << 5);
+  } else if (format === F16) {
     for (let i = 0; i < k; i++, panel += 16, to += 32) {
       const halves = v128.load(panel);
       v128.store(to, widen16(i32x4.extend_low_i16x8_u(halves)));
@@ -94,10 +100,18 @@ function half(bits: u32, format: i32): f32 {
   return f32x4.extract_lane(widen16(i32x4.splat(bits)), 0);
 }
 
-/** Row n of the matrix as float32 [k]. */
-function unpackRow(to: usize, panels: usize, scales: usize, format: i32, n: usize, k: i32): void {
+/** Row n of the matrix as float32 [k]; scratch holds a panel as float32: 32·k bytes. */
+function unpackRow(to: usize, panels: usize, scales: usize, format: i32, n: usize, k: i32, scratch: usize): void {
+  if (isBlocks(format)) {
+    blockRow(to, panels, format, n, k, scratch);
+    return;
+  }
   const panel = panels + (n >> 3) * panelBytes(format, k);
   const column = n & 7;
+  if (format === F32) {
+    for (let i = 0; i < k; i++) store<f32>(to + (i << 2), load<f32>(panel + (i << 5) + (column << 2)));
+    return;
+  }
   if (format === F16 || format === BF16) {
     for (let i = 0; i < k; i++) store<f32>(to + (i << 2), half(load<u16>(panel + (i << 4) + (column << 1)), format));
     return;
@@ -112,6 +126,7 @@ function unpackRow(to: usize, panels: usize, scales: usize, format: i32, n: usiz
 /** out[rows, n] (+)= x · wᵀ + bias; scratch holds 4 panels as float32: 128·k bytes. */
 export function multiplyPacked(
   out: usize,
+  outRow: usize,
   x: usize,
   panels: usize,
   scales: usize,
@@ -123,8 +138,11 @@ export function multiplyPacked(
   accumulate: bool,
   scratch: usize,
 ): void {
+  if (rows === 1 && isBlocks(format)) {
+    multiplyBlocksRow(out, x, panels, format, bias, n, k, accumulate);
+    return;
+  }
   const panel = (<usize>k) << 5;
-  const row = (<usize>n) << 2;
   for (let first = 0; first < n; first += 32) {
     const columns = min(32, n - first);
     for (let c = 0; c < columns; c += 8) {
@@ -133,14 +151,15 @@ export function multiplyPacked(
       scales += scaleBytes(k);
     }
     const bias32 = bias ? bias + (first << 2) : 0;
-    multiply(out + (first << 2), row, x, (<usize>k) << 2, scratch, 32, panel, bias32, rows, columns, k, accumulate);
+    multiply(out + (first << 2), outRow, x, (<usize>k) << 2, scratch, 32, panel, bias32, rows, columns, k, accumulate);
   }
 }
 
-/** dx[rows, k] (+)= dOut · w, eight rows of w at a time; scratch holds them: 32·k bytes. */
+/** dx[rows, k] (+)= dOut · w, eight rows of w at a time; scratch holds them and a panel: 64·k bytes. */
 export function multiplyPackedInput(
   dx: usize,
   dOut: usize,
+  dOutRow: usize,
   panels: usize,
   scales: usize,
   format: i32,
@@ -153,20 +172,35 @@ export function multiplyPackedInput(
   const bytes = (<usize>k) << 2;
   for (let first = 0; first < n; first += 8) {
     const count = min(8, n - first);
-    for (let c = 0; c < count; c++) unpackRow(scratch + c * bytes, panels, scales, format, first + c, k);
+    for (let c = 0; c < count; c++) unpackRow(scratch + c * bytes, panels, scales, format, first + c, k, scratch + 8 * bytes);
     const more = accumulate || first > 0;
-    multiply(dx, bytes, dOut + (first << 2), (<usize>n) << 2, scratch, bytes, 32, 0, rows, k, count, more);
+    multiply(dx, bytes, dOut + (first << 2), dOutRow, scratch, bytes, 32, 0, rows, k, count, more);
   }
 }
 
-export function embedPacked(out: usize, panels: usize, scales: usize, format: i32, k: i32, ids: usize, rows: i32, scale: f32): void {
+/** out[r] = scale · w[ids[r]]; scratch holds a panel. */
+export function embedPacked(
+  out: usize,
+  panels: usize,
+  scales: usize,
+  format: i32,
+  k: i32,
+  ids: usize,
+  rows: i32,
+  scale: f32,
+  first: u32,
+  count: u32,
+  scratch: usize,
+): void {
   for (let r = 0; r < rows; r++, out += (<usize>k) << 2) {
-    unpackRow(out, panels, scales, format, load<u32>(ids + (r << 2)), k);
+    const row = load<u32>(ids + (r << 2)) - first;
+    if (row >= count) continue;
+    unpackRow(out, panels, scales, format, row, k, scratch);
     scaleInto(out, out, scale, k);
   }
 }
 
-/** out[i] = <h[hRows[i]], w[tokens[i]]>; scratch holds one row. */
+/** out[i] = <h[hRows[i]], w[tokens[i]]> for `points` of them; scratch holds one row and a panel: 36·k bytes. */
 export function layerLogitsPacked(
   out: usize,
   h: usize,
@@ -176,12 +210,18 @@ export function layerLogitsPacked(
   format: i32,
   tokens: usize,
   k: i32,
-  count: i32,
+  points: i32,
+  first: u32,
+  count: u32,
   scratch: usize,
 ): void {
-  for (let i = 0; i < count; i++) {
+  // The panel comes first: it is read in whole vectors and wants their alignment.
+  const values = scratch + ((<usize>k) << 5);
+  for (let i = 0; i < points; i++) {
     const at = (<usize>i) << 2;
-    unpackRow(scratch, panels, scales, format, load<u32>(tokens + at), k);
-    store<f32>(out + at, dot(h + ((<usize>load<u32>(hRows + at) * k) << 2), scratch, k));
+    const row = load<u32>(tokens + at) - first;
+    if (row >= count) continue;
+    unpackRow(values, panels, scales, format, row, k, scratch);
+    store<f32>(out + at, dot(h + ((<usize>load<u32>(hRows + at) * k) << 2), values, k));
   }
 }

@@ -1,3 +1,5 @@
+import type { BlockFormat } from './blocks.ts';
+
 /**
  * The one interface every kernel stands behind. Two implementations: `cpu` (WASM SIMD, executes at once) and `webgpu`
  * (records into a command encoder; `read` submits and waits). All matrices are row-major float32 unless said otherwise.
@@ -28,7 +30,20 @@ export type MatrixSource = { readonly rows: number; readonly cols: number } & (
       /** f32 [N, ceil(K/32)] */
       readonly scales: Float32Array;
     }
+  | {
+      /** GGML's blocks along K; see blocks.ts for what they hold. */
+      readonly format: BlockFormat;
+      /** u32 [N, ceil(K / block length), words of a block] */
+      readonly blocks: Uint32Array;
+    }
+  | {
+      /** Rows stored in different ways, one part below the other; a part is not itself stacked. */
+      readonly format: 'stacked';
+      readonly parts: readonly PlainSource[];
+    }
 );
+
+export type PlainSource = Exclude<MatrixSource, { readonly format: 'stacked' }>;
 
 /** A weight matrix [rows N, cols K] on the device, in whatever layout the backend multiplies fastest. */
 export interface Matrix {

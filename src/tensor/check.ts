@@ -1,5 +1,6 @@
 import { NacreError } from '../core/errors.ts';
 import type * as B from './backend.ts';
+import { rowWords } from './blocks.ts';
 
 /**
  * The argument checks both backends run before a kernel, so that a wrong shape is a typed error at the call and never a
@@ -88,8 +89,23 @@ export function checkMatrixSource(source: B.MatrixSource, label: string): void {
   if (source.format === 'q4') {
     holds('codes', source.codes.length, source.rows * groups * 4);
     holds('scales', source.scales.length, source.rows * groups);
+  } else if (source.format === 'stacked') {
+    checkStack(source, where);
+    source.parts.forEach((part, i) => {
+      checkMatrixSource(part, `${label}, part ${i}`);
+    });
+  } else if ('blocks' in source) {
+    holds('blocks', source.blocks.length, source.rows * rowWords(source.format, source.cols));
   } else {
     holds('data', source.data.length, source.rows * source.cols);
+  }
+}
+
+function checkStack(source: B.MatrixSource & { readonly format: 'stacked' }, where: string): void {
+  const rows = source.parts.reduce((sum, part) => sum + part.rows, 0);
+  if (rows !== source.rows || source.parts.some((part) => part.cols !== source.cols)) {
+    const shapes = source.parts.map((part) => `${part.rows} x ${part.cols}`).join(', ');
+    throw badShape(where, `parts of ${shapes} do not make ${source.rows} x ${source.cols}`);
   }
 }
 

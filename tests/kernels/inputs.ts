@@ -1,5 +1,7 @@
 import { Random } from '../../src/core/random.ts';
-import type { MatrixSource } from '../../src/tensor/backend.ts';
+import type { MatrixSource, PlainSource } from '../../src/tensor/backend.ts';
+import { isBlockFormat } from '../../src/tensor/blocks.ts';
+import { blockValues, randomBlocks } from './blocks.ts';
 
 /** `count` standard normal numbers times `scale`, rounded to float32 so that reference and kernel see the same input. */
 export function normals(seed: string, count: number, scale = 1): Float32Array {
@@ -43,6 +45,11 @@ export function randomMatrix(
     }
     return { source: { rows, cols, format, codes, scales }, values };
   }
+  if (format === 'stacked') return randomStack(seed, rows, cols, scale);
+  if (isBlockFormat(format)) {
+    const blocks = randomBlocks(seed, rows, cols, format, scale);
+    return { source: { rows, cols, format, blocks }, values: blockValues(format, rows, cols, blocks) };
+  }
   // Sign, exponent and fraction drawn apart: some 16-bit patterns of ordinary size, zeros and subnormals.
   const data = new Uint16Array(rows * cols);
   const [fractionBits, bias] = format === 'f16' ? [10, 15] : [7, 127];
@@ -56,4 +63,13 @@ export function randomMatrix(
     values[i] = sign ? -size : size;
   }
   return { source: { rows, cols, format, data }, values };
+}
+
+/** Parts of different formats one below the other: the first of a height that no panel or workgroup divides. */
+function randomStack(seed: string, rows: number, cols: number, scale: number): { source: MatrixSource; values: Float64Array } {
+  const formats = ['q4_k', 'q6_k', 'f32', 'q4'] as const;
+  const heights = formats.map((_, i) => (i === 3 ? rows - 3 * Math.floor(rows / 4) : Math.floor(rows / 4)));
+  const parts = formats.map((format, i) => randomMatrix(`${seed} ${format}`, heights[i]!, cols, format, scale));
+  const values = Float64Array.from(parts.flatMap((part) => [...part.values]));
+  return { source: { rows, cols, format: 'stacked', parts: parts.map(({ source }) => source as PlainSource) }, values };
 }

@@ -1,3 +1,4 @@
+import { BLOCK_FORMATS } from '../../src/tensor/blocks.ts';
 import { checkGradient } from './gradients.ts';
 import type { Format } from './inputs.ts';
 import { normals, randomMatrix } from './inputs.ts';
@@ -132,13 +133,15 @@ export const linearCases: readonly KernelCase[] = [
     backwardInputCase(m, n, k, 'f32', i % 2 === 1),
     backwardWeightCase(m, n, k, i % 2 === 0),
   ]),
-  ...(['f16', 'bf16', 'q4'] as const).flatMap((format) => [
+  ...(['f16', 'bf16', 'q4', ...BLOCK_FORMATS, 'stacked'] as const).flatMap((format) => [
     forwardCase(1, 70, 64, format, true, false),
+    forwardCase(1, 13, 257, format, false, true),
     forwardCase(5, 13, 96, format, false, true),
     forwardCase(65, 33, 65, format, false, false),
     backwardInputCase(7, 13, 65, format, false),
   ]),
-  ...(['f32', 'f16', 'bf16', 'q4'] as const).map((format) => batchCase(77, 65, format)),
+  ...(['f32', 'f16', 'bf16', 'q4', ...BLOCK_FORMATS, 'stacked'] as const).map((format) => batchCase(77, 65, format)),
+  ...(['q4_k', 'q6_k'] as const).map((format) => batchCase(40, 512, format)),
   batchCase(256, 96, 'f32'),
   touchCase,
   extremeCase,

@@ -1,3 +1,4 @@
+import { BLOCK_FORMATS } from '../../src/tensor/blocks.ts';
 import { type Format, indices, normals, randomMatrix } from './inputs.ts';
 import * as reference from './reference.ts';
 import { exact, gapped, type KernelCase, kernelCase, type Layout, packed, type Tolerance } from './stage.ts';
@@ -90,7 +91,7 @@ function layerLogitsCase(count: number, dim: number, vocab: number, format: Form
   });
 }
 
-const formats = ['f32', 'f16', 'bf16', 'q4'] as const;
+const formats = ['f32', 'f16', 'bf16', 'q4', ...BLOCK_FORMATS, 'stacked'] as const;
 
 export const rowCases: readonly KernelCase[] = [
   embedCase(1, 1, 1, 'f32', 1),

@@ -69,7 +69,12 @@ class CpuBackend implements B.Backend {
     check.checkIndices('embed', 'ids', this.u32(a.ids), a.rows, a.table.rows);
     const [table, out, ids] = [this.own(a.table), this.at(a.out), this.at(a.ids)];
     if (table.format === 'f32') this.kernels.embed(out, table.values.pointer, table.cols, ids, a.rows, a.scale);
-    else this.kernels.embedPacked(out, table.panels, table.scales, table.code, table.cols, ids, a.rows, a.scale);
+    else {
+      const scratch = this.scratchOf(table.cols * 32);
+      for (const { panels, scales, code, firstRow, rows } of table.parts) {
+        this.kernels.embedPacked(out, panels, scales, code, table.cols, ids, a.rows, a.scale, firstRow, rows, scratch);
+      }
+    }
   }
 
   rmsNorm(a: B.RmsNormArgs): void {
@@ -94,7 +99,10 @@ class CpuBackend implements B.Backend {
       this.kernels.multiply(out, n * 4, x, k * 4, panels, 32, k * 32, bias, a.rows, n, k, a.accumulate);
     } else {
       const scratch = this.scratchOf(k * 128);
-      this.kernels.multiplyPacked(out, x, w.panels, w.scales, w.code, bias, a.rows, n, k, a.accumulate, scratch);
+      for (const { panels, scales, code, firstRow, rows } of w.parts) {
+        const [to, start] = [out + firstRow * 4, bias && bias + firstRow * 4];
+        this.kernels.multiplyPacked(to, n * 4, x, panels, scales, code, start, a.rows, rows, k, a.accumulate, scratch);
+      }
     }
   }
 
@@ -136,8 +144,10 @@ class CpuBackend implements B.Backend {
     const [out, h, hRows, tokens] = [this.at(a.out), this.at(a.h), this.at(a.hRows), this.at(a.tokens)];
     if (w.format === 'f32') this.kernels.layerLogits(out, h, hRows, w.values.pointer, tokens, w.cols, a.count);
     else {
-      const scratch = this.scratchOf(w.cols * 4);
-      this.kernels.layerLogitsPacked(out, h, hRows, w.panels, w.scales, w.code, tokens, w.cols, a.count, scratch);
+      const scratch = this.scratchOf(w.cols * 36);
+      for (const { panels, scales, code, firstRow, rows } of w.parts) {
+        this.kernels.layerLogitsPacked(out, h, hRows, panels, scales, code, tokens, w.cols, a.count, firstRow, rows, scratch);
+      }
     }
   }
 
@@ -162,7 +172,11 @@ class CpuBackend implements B.Backend {
     if (w.format === 'f32') {
       this.kernels.multiply(dx, k * 4, dOut, n * 4, w.values.pointer, k * 4, 32, 0, a.rows, k, n, a.accumulate);
     } else {
-      this.kernels.multiplyPackedInput(dx, dOut, w.panels, w.scales, w.code, a.rows, n, k, a.accumulate, this.scratchOf(k * 32));
+      const scratch = this.scratchOf(k * 64);
+      for (const { panels, scales, code, firstRow, rows } of w.parts) {
+        const more = a.accumulate || firstRow > 0;
+        this.kernels.multiplyPackedInput(dx, dOut + firstRow * 4, n * 4, panels, scales, code, a.rows, rows, k, more, scratch);
+      }
     }
   }
 

@@ -8,7 +8,10 @@ import { KERNELS_BASE64 } from './kernels.generated.ts';
 export interface Kernels {
   embed(out: number, table: number, dim: number, ids: number, rows: number, scale: number): void;
   embedPacked(
-    ...args: [out: number, panels: number, scales: number, format: number, k: number, ids: number, rows: number, scale: number]
+    ...args: [
+      ...[out: number, panels: number, scales: number, format: number, k: number, ids: number, rows: number, scale: number],
+      ...[first: number, count: number, scratch: number],
+    ]
   ): void;
   embedBackward(dTable: number, dOut: number, ids: number, rows: number, dim: number, scale: number): void;
   copyRows(
@@ -18,13 +21,14 @@ export interface Kernels {
   layerLogitsPacked(
     ...args: [
       ...[out: number, h: number, hRows: number, panels: number, scales: number, format: number],
-      ...[tokens: number, k: number, count: number, scratch: number],
+      ...[tokens: number, k: number, points: number, first: number, count: number, scratch: number],
     ]
   ): void;
 
   packPanels(panels: number, values: number, n: number, k: number): void;
   packHalves(panels: number, values: number, n: number, k: number): void;
   packCodes(panels: number, codes: number, n: number, k: number): void;
+  packBlocks(panels: number, blocks: number, format: number, n: number, k: number): void;
   multiply(
     ...args: [
       ...[out: number, outRow: number, a: number, aRow: number, b: number, bStep: number, bTile: number, bias: number],
@@ -33,13 +37,13 @@ export interface Kernels {
   ): void;
   multiplyPacked(
     ...args: [
-      ...[out: number, x: number, panels: number, scales: number, format: number, bias: number],
+      ...[out: number, outRow: number, x: number, panels: number, scales: number, format: number, bias: number],
       ...[rows: number, n: number, k: number, accumulate: boolean, scratch: number],
     ]
   ): void;
   multiplyPackedInput(
     ...args: [
-      ...[dx: number, dOut: number, panels: number, scales: number, format: number],
+      ...[dx: number, dOut: number, dOutRow: number, panels: number, scales: number, format: number],
       ...[rows: number, n: number, k: number, accumulate: boolean, scratch: number],
     ]
   ): void;

@@ -1,4 +1,6 @@
-import type { MatrixSource } from '../backend.ts';
+import type { MatrixSource, PlainSource } from '../backend.ts';
+import { halfToFloat } from '../half.ts';
+import { unpackBlocks } from './unpack-blocks.ts';
 
 /** A matrix source as row-major float32 [rows, cols]. */
 export function unpackMatrix(source: MatrixSource): Float32Array {
@@ -11,7 +13,21 @@ export function unpackMatrix(source: MatrixSource): Float32Array {
       return unpackF16(source.data);
     case 'q4':
       return unpackQ4(source.rows, source.cols, source.codes, source.scales);
+    case 'stacked':
+      return unpackStack(source.rows * source.cols, source.parts);
+    default:
+      return unpackBlocks(source.format, source.rows, source.cols, source.blocks);
   }
+}
+
+function unpackStack(length: number, parts: readonly PlainSource[]): Float32Array {
+  const out = new Float32Array(length);
+  let at = 0;
+  for (const part of parts) {
+    out.set(unpackMatrix(part), at);
+    at += part.rows * part.cols;
+  }
+  return out;
 }
 
 /** bfloat16 is the upper half of a float32. */
@@ -25,16 +41,6 @@ function unpackF16(data: Uint16Array): Float32Array {
   const out = new Float32Array(data.length);
   for (let i = 0; i < data.length; i++) out[i] = halfToFloat(data[i]!);
   return out;
-}
-
-/** IEEE 754 binary16 bits as a number. */
-export function halfToFloat(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
 /** Group quantisation: 32 codes a group along K, eight 4-bit codes a word, low nibble first, value (code − 7)·scale. */

@@ -60,7 +60,7 @@ export function rmsNormBackward(recorder: Recorder, a: B.RmsNormBackwardArgs): v
 
 export function linearBackwardInput(recorder: Recorder, a: B.LinearBackwardInputArgs, w: GpuMatrix): void {
   w.parts.forEach((part, index) => {
-    const { format, arrays } = weights(w, part);
+    const { format, arrays } = weights(part);
     recorder.dispatch('linear_backward_input', {
       format,
       arrays: { ...arrays, dx: a.dx, d_out: a.dOut },

@@ -20,16 +20,13 @@ export function reductionSize(length: number): { readonly workgroup_size: number
   return { workgroup_size: length <= 1024 ? 64 : 256 };
 }
 
-export function weights(
-  matrix: GpuMatrix,
-  part: MatrixPart,
-): { readonly format: GpuMatrix['format']; readonly arrays: Dispatch['arrays'] } {
-  return { format: matrix.format, arrays: { w: part.words, w_scales: part.scales } };
+export function weights(part: MatrixPart): { readonly format: MatrixPart['format']; readonly arrays: Dispatch['arrays'] } {
+  return { format: part.format, arrays: { w: part.words, w_scales: part.scales } };
 }
 
 export function embed(recorder: Recorder, a: B.EmbedArgs, table: GpuMatrix): void {
   for (const part of table.parts) {
-    const { format, arrays } = weights(table, part);
+    const { format, arrays } = weights(part);
     recorder.dispatch('embed', {
       format,
       arrays: { ...arrays, result: a.out, ids: a.ids },
@@ -88,7 +85,7 @@ function productKernel(
 
 export function linear(recorder: Recorder, a: B.LinearArgs, w: GpuMatrix): void {
   for (const part of w.parts) {
-    const { format, arrays } = weights(w, part);
+    const { format, arrays } = weights(part);
     const { kernel, ...shape } = productKernel(recorder, a.rows, part.rows);
     recorder.dispatch(kernel, {
       ...shape,
@@ -176,7 +173,7 @@ export function copyRows(recorder: Recorder, a: B.CopyRowsArgs): void {
 
 export function layerLogits(recorder: Recorder, a: B.LayerLogitArgs, w: GpuMatrix): void {
   for (const part of w.parts) {
-    const { format, arrays } = weights(w, part);
+    const { format, arrays } = weights(part);
     recorder.dispatch('layer_logits', {
       format,
       arrays: { ...arrays, result: a.out, h: a.h, h_rows: a.hRows, tokens: a.tokens },

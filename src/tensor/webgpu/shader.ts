@@ -1,3 +1,4 @@
+import type { PlainSource } from '../backend.ts';
 import { KERNELS, PARTS } from './shaders.generated.ts';
 
 /**
@@ -7,7 +8,7 @@ import { KERNELS, PARTS } from './shaders.generated.ts';
  */
 
 export type KernelName = keyof typeof KERNELS;
-export type WeightFormat = 'f32' | 'f16' | 'bf16' | 'q4';
+export type WeightFormat = PlainSource['format'];
 
 export interface Binding {
   readonly name: string;

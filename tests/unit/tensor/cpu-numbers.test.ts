@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCpuBackend } from '../../../src/tensor/cpu/backend.ts';
-import { halfToFloat } from '../../../src/tensor/cpu/unpack.ts';
+import { halfToFloat } from '../../../src/tensor/half.ts';
 
 describe('numbers of the cpu backend', () => {
   it('widens every one of the 65,536 half-precision patterns exactly', async () => {

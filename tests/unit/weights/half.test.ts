@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { halfToFloat } from '../../../src/tensor/cpu/unpack.ts';
+import { halfToFloat } from '../../../src/tensor/half.ts';
 import { firstBeyondHalf, firstNotFinite16, toBrain, toHalf } from '../../../src/transformer/half.ts';
 
 const one = (value: number): number => toHalf(Float32Array.of(value))[0];
