@@ -102,7 +102,8 @@ function clauseBefore(tokens: readonly Token[], mention: number): string[] {
   let sawOr = false;
   for (let i = mention - 1; i >= 0; i--) {
     const { text } = tokens[i] as Token;
-    if ('.;:!?()'.includes(text)) break;
+    // Commas do not count as words; the second bound keeps long runs of them cheap.
+    if ('.;:!?()'.includes(text) || words.length > 3 * WINDOW) break;
     if (text === ',') {
       // `never guess, check …` starts anew; `never copy, quote, or use …` goes on under its negation.
       if (!sawOr && IMPERATIVES.test(words[0] ?? '')) break;

@@ -1,8 +1,8 @@
 import { NacreError } from '../core/errors.ts';
 import { contentHash } from '../core/hash.ts';
 import type { Journal } from '../core/journal.ts';
-import type { CallRole, TokenTotals } from '../core/ledger.ts';
-import type { Split, Task, Usage } from '../core/types.ts';
+import type { TokenTotals } from '../core/ledger.ts';
+import type { Split, Task } from '../core/types.ts';
 import type { CriticModel } from './ask.ts';
 import { protectedRegions } from './context.ts';
 import { scoreRollouts } from './gate.ts';
@@ -41,8 +41,8 @@ export interface TextualOutcome {
 interface Stopped {
   readonly step: number;
   readonly reason: 'stopped' | 'token-cap';
-  /** What the abandoned step had spent. */
-  readonly spent: Readonly<Record<CallRole, Usage>>;
+  /** All that was spent until then, the abandoned step included. */
+  readonly tokens: TokenTotals;
 }
 
 /** Order in which the two contexts are tested at the end. */
@@ -71,17 +71,16 @@ export async function runTextual(run: TextualRun): Promise<TextualOutcome> {
   /** Runs one part of the loop; false when the run finishes early there. */
   const part = async (step: number, work: () => Promise<void>): Promise<boolean> => {
     if (stopped?.step === step) {
-      units.addSpent(stopped.spent);
+      units.restore(stopped.tokens);
       early = stopped;
       return false;
     }
-    const before = units.totals();
     try {
       await work();
       return true;
     } catch (error) {
       if (!(error instanceof FinishEarly)) throw error;
-      early = { step, reason: error.reason, spent: units.spentSince(before) };
+      early = { step, reason: error.reason, tokens: units.totals() };
       await journal.put('stopped', early);
       return false;
     }

@@ -1,7 +1,7 @@
 import { NacreError } from '../core/errors.ts';
 import { contentHash } from '../core/hash.ts';
 import type { Journal } from '../core/journal.ts';
-import { addUsage, CALL_ROLES, type CallRole, Ledger, NO_USAGE, type TokenTotals } from '../core/ledger.ts';
+import { CALL_ROLES, type CallRole, Ledger, type TokenTotals } from '../core/ledger.ts';
 import { Random } from '../core/random.ts';
 import type { Rollout, Task, Usage } from '../core/types.ts';
 import { type Asked, type Asker, ask, type CriticModel, MAX_ANSWER_TOKENS } from './ask.ts';
@@ -44,15 +44,15 @@ export interface RolloutUnit {
   readonly index: number;
 }
 
-type UsageByRole = Readonly<Record<CallRole, Usage>>;
-
 /**
  * Every model call of a run goes through here: each is a unit of the journal with a seed of its own, is counted in the ledger,
  * and waits for the control and the token cap before it starts. Stored units cost nothing and ask nobody.
  */
 export class Units {
   private readonly options: UnitsOptions;
-  private readonly ledger = new Ledger();
+  private ledger = new Ledger();
+  /** Iteration tokens of the batch under way; the ledger counts it when it is complete. */
+  private underWay = 0;
   private readonly random: Random;
   /** Set for the last phase: a run that was stopped still tests what it found. */
   finishing = false;
@@ -90,30 +90,41 @@ export class Units {
     },
   ): Promise<readonly Rollout[]> {
     const { journal, emit } = this.options;
-    const fresh = new Set<string>();
-    const results = await journal.onceEach<Rollout>(
-      units.map(({ key }) => key),
-      async (missing, store) => {
-        const wanted = new Set(missing);
-        let done = units.length - missing.length;
-        const keep = (unit: RolloutUnit, rollout: Rollout): void => {
-          store(unit.key, rollout);
-          fresh.add(unit.key);
-          this.count(run.role, rollout.usage);
-          emit({ type: 'rollout', step: run.step, role: run.role, rollout, replayed: false });
-          run.onProgress?.(++done);
-        };
-        await this.runMissing(
-          units.filter(({ key }) => wanted.has(key)),
-          run,
-          keep,
-        );
-      },
-    );
+    const fresh = new Map<string, Rollout>();
+    // Counted in the order of the units, not of completion, so that sums come out bit for bit the same when replayed.
+    const count = (rollouts: Iterable<Rollout | undefined>): void => {
+      for (const rollout of rollouts) {
+        if (!rollout) continue;
+        this.meter(run.role, rollout.usage);
+        this.ledger.add(run.role, rollout.usage);
+      }
+      this.underWay = 0;
+    };
+    let results: readonly Rollout[];
+    try {
+      results = await journal.onceEach<Rollout>(
+        units.map(({ key }) => key),
+        async (missing, store) => {
+          const wanted = new Set(missing);
+          let done = units.length - missing.length;
+          const keep = (unit: RolloutUnit, rollout: Rollout): void => {
+            store(unit.key, rollout);
+            fresh.set(unit.key, rollout);
+            this.meter(run.role, rollout.usage);
+            emit({ type: 'rollout', step: run.step, role: run.role, rollout, replayed: false });
+            run.onProgress?.(++done);
+          };
+          const open = units.filter(({ key }) => wanted.has(key));
+          await this.runMissing(open, run, keep);
+        },
+      );
+    } catch (error) {
+      count(units.map(({ key }) => fresh.get(key)));
+      throw error;
+    }
+    count(results);
     results.forEach((rollout, i) => {
-      if (fresh.has((units[i] as RolloutUnit).key)) return;
-      this.count(run.role, rollout.usage);
-      emit({ type: 'rollout', step: run.step, role: run.role, rollout, replayed: true });
+      if (!fresh.has((units[i] as RolloutUnit).key)) emit({ type: 'rollout', step: run.step, role: run.role, rollout, replayed: true });
     });
     return results;
   }
@@ -139,26 +150,10 @@ export class Units {
     return asked as Asked<never>;
   };
 
-  /** Usage so far minus an earlier state of the totals. */
-  spentSince(before: TokenTotals): UsageByRole {
-    const now = this.totals();
-    const difference = (role: CallRole): Usage => {
-      const { calls, inputTokens, outputTokens, textVolume, ms, estimatedCalls = 0 } = before.byRole[role];
-      return addUsage(now.byRole[role], {
-        calls: -calls,
-        inputTokens: -inputTokens,
-        outputTokens: -outputTokens,
-        textVolume: -textVolume,
-        ms: -ms,
-        estimatedCalls: -estimatedCalls,
-      });
-    };
-    return Object.fromEntries(CALL_ROLES.map((role) => [role, difference(role)])) as UsageByRole;
-  }
-
-  /** Counts what an abandoned step had spent when its run is shown again. */
-  addSpent(spent: UsageByRole): void {
-    for (const role of CALL_ROLES) this.ledger.add(role, spent[role] ?? NO_USAGE);
+  /** Takes up the count of a run that finished early, what its abandoned step had spent included. */
+  restore(totals: TokenTotals): void {
+    this.ledger = new Ledger();
+    for (const role of CALL_ROLES) this.ledger.add(role, totals.byRole[role]);
   }
 
   private async runMissing(
@@ -182,7 +177,7 @@ export class Units {
       return 1;
     }
     this.requireTokens(this.largestRollout);
-    const left = this.options.tokenCap - this.totals().iteration;
+    const left = this.options.tokenCap - this.spent();
     // Half of what would fit by the largest so far, so that a larger one cannot carry the batch over the cap.
     return Math.max(1, Math.min(wanted, Math.floor(left / (2 * this.largestRollout))));
   }
@@ -220,9 +215,13 @@ export class Units {
     }
   }
 
-  private count(role: CallRole, usage: Usage): void {
-    this.ledger.add(role, usage);
-    this.largestRollout = Math.max(this.largestRollout, usage.inputTokens + usage.outputTokens);
+  private meter(role: CallRole, { inputTokens, outputTokens }: Usage): void {
+    this.largestRollout = Math.max(this.largestRollout, inputTokens + outputTokens);
+    if (role !== 'test') this.underWay += inputTokens + outputTokens;
+  }
+
+  private spent(): number {
+    return this.totals().iteration + this.underWay;
   }
 
   private async checkpoint(): Promise<void> {
@@ -236,7 +235,7 @@ export class Units {
 
   private requireTokens(tokens: number): void {
     const { tokenCap } = this.options;
-    if (tokenCap > 0 && !this.finishing && this.totals().iteration + tokens > tokenCap) throw new FinishEarly('token-cap');
+    if (tokenCap > 0 && !this.finishing && this.spent() + tokens > tokenCap) throw new FinishEarly('token-cap');
   }
 
   private seedOf(key: string): number {

@@ -22,7 +22,8 @@ export class ExpertTarget implements Target {
   async rollouts(...[jobs, options]: Parameters<Target['rollouts']>): Promise<readonly Rollout[]> {
     this.calls++;
     const stated = statedBy(options.context);
-    return jobs.map((job) => {
+    // Finished in another order than asked for, as batched decoding does.
+    return jobs.toReversed().map((job) => {
       options.signal.throwIfAborted();
       this.rolloutsRun++;
       const game = taskGame(job.task);
@@ -42,7 +43,7 @@ export class ExpertTarget implements Target {
         reward: success ? 1 : 0,
         success,
         finish: 'done',
-        usage: { calls: turns.length, inputTokens: 100, outputTokens: 10 * turns.length, textVolume: 200, ms: 1 },
+        usage: { calls: turns.length, inputTokens: 100, outputTokens: 10 * turns.length, textVolume: 200, ms: job.seed / 7e9 },
         seed: job.seed,
       };
       options.onRollout(rollout);
