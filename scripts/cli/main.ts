@@ -11,10 +11,20 @@ const FAILURES: ReadonlySet<string> = new Set([
   'worker-failed',
   'worker-closed',
   'unit-missing',
+  'critic-failed',
   'cancelled',
   'browser-missing',
   'download-failed',
   'non-finite-logits',
+  'endpoint-unreachable',
+  'endpoint-server',
+  'endpoint-timeout',
+  'endpoint-stream-cut',
+  'endpoint-malformed',
+  'endpoint-rate-limited',
+  'critic-failed',
+  'rollout-failed',
+  'model-down',
 ]);
 
 interface Command {
