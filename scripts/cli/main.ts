@@ -11,7 +11,6 @@ const FAILURES: ReadonlySet<string> = new Set([
   'worker-failed',
   'worker-closed',
   'unit-missing',
-  'critic-failed',
   'cancelled',
   'browser-missing',
   'download-failed',
