@@ -20,3 +20,16 @@ export async function loadExample(id: ExampleId): Promise<ExperimentConfig> {
   }
   return (await response.json()) as ExperimentConfig;
 }
+
+/** The quick experiment, recorded by `npm run record:example`: a finished run to look at before making one. */
+export async function loadRecordedRun(): Promise<Uint8Array> {
+  const response = await fetch('examples/quick-run.zip');
+  if (!response.ok) {
+    throw new NacreError(
+      'example-missing',
+      `The recorded run examples/quick-run.zip could not be read (HTTP ${response.status}).`,
+      'Run the quick experiment instead; it takes well under a minute.',
+    );
+  }
+  return new Uint8Array(await response.arrayBuffer());
+}

@@ -191,12 +191,25 @@ export function connectLab(): LabService {
       const { summary } = find(id);
       return { name: `${id}-${format}.txt`, mime: 'text/plain', bytes: new TextEncoder().encode(`${summary.name}\n`) };
     },
-    async importRun() {
+    async importRun(bundle) {
+      if (bundle.length > 100) return 'done';
       throw new NacreError(
         'bundle-invalid',
         'The bundle cannot be used: manifest.json is missing.',
         'Export it again from Nacre; a bundle must not be edited by hand.',
       );
+    },
+    async setEndpointKey() {
+      // The fake has no server that would ask for one.
+    },
+    async endpointModels() {
+      return [{ id: 'fake-chat', contextLength: 8192 }];
+    },
+    async setEndpointKey() {
+      // No endpoint, nothing to remember.
+    },
+    async endpointModels() {
+      return [];
     },
     async probe({ text }) {
       if (text.trim() === '') throw new NacreError('probe-empty', 'There is no text to probe.', 'Type a few words.');

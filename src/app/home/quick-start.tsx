@@ -3,7 +3,7 @@ import { createResource, createSignal, Show } from 'solid-js';
 import { NacreError } from '../../core/errors.ts';
 import type { ExperimentConfig } from '../../lab/config.ts';
 import { useCommands } from '../commands.ts';
-import { loadExample } from '../examples.ts';
+import { loadExample, loadRecordedRun } from '../examples.ts';
 import { plural } from '../format.ts';
 import { useLab } from '../lab.ts';
 import { ErrorNote } from '../ui/error-note.tsx';
@@ -38,7 +38,23 @@ export function QuickStart() {
       setBusy(false);
     }
   };
-  useCommands([{ id: 'run.quick', title: 'Run the quick experiment', group: 'Run', run: () => void start() }]);
+  const openRecorded = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const { name } = await loadExample('textual-quick');
+      const known = (await lab.listRuns()).find((run) => run.recorded && run.name === name);
+      navigate(`/run/${known?.id ?? (await lab.importRun(await loadRecordedRun()))}`);
+    } catch (cause) {
+      setError(cause);
+    } finally {
+      setBusy(false);
+    }
+  };
+  useCommands([
+    { id: 'run.recorded', title: 'Look at a recorded run', group: 'Run', run: () => void openRecorded() },
+    { id: 'run.quick', title: 'Run the quick experiment', group: 'Run', run: () => void start() },
+  ]);
 
   return (
     <form
@@ -62,7 +78,12 @@ export function QuickStart() {
             aria-describedby="quick-about"
           />
         </label>
-        <a href="#/new">Edit the configuration first</a>
+        <span class="quick-links">
+          <a href="#/new">Edit the configuration first</a>
+          <button type="button" class="link" disabled={busy()} onClick={() => void openRecorded()}>
+            Look at a recorded run
+          </button>
+        </span>
       </div>
       <p id="quick-about" class="text-2 quick-about">
         <Show when={example.latest} fallback="Nothing is downloaded and nothing leaves this tab.">

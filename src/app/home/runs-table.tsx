@@ -53,7 +53,7 @@ function Row(props: { readonly run: RunSummary; readonly onDelete: () => void })
         <span class="note">
           {formatAgo(run().createdAt, Date.now())}
           {run().recorded ? ' · recorded' : ''}
-          {run().readOnly ? ' · open in another tab' : ''}
+          {run().readOnly && !run().recorded ? ' · open in another tab' : ''}
         </span>
       </th>
       <td>

@@ -13,13 +13,13 @@ export interface ProbeExample {
 
 const ROOM =
   '<|obs|>You are in the middle of a room. Looking quickly around you, you see drawer 1, diningtable 1, dresser 1, shelf 1, cabinet 1, and sidetable 1.\n\n' +
-  'Your task is to: put a knife in diningtable.<|act|>go to drawer 1<|end|><|obs|>You arrive at loc 1. drawer 1 is closed.<|act|>';
+  'Your task is to: put a plate in diningtable.<|act|>go to drawer 1<|end|><|obs|>You arrive at loc 1. drawer 1 is closed.<|act|>';
 
 /** Texts to begin with: the model stands before a closed drawer, and one sentence decides what it does next. */
 export const PROBE_EXAMPLES: readonly ProbeExample[] = [
   { title: 'A closed drawer, with the rule', text: `<|ctx|>\n- Never pass by a closed place: open it and look inside.${ROOM}`, raw: true },
   { title: 'The same without it', text: `<|ctx|>${ROOM}`, raw: true },
-  { title: 'The opposite rule', text: `<|ctx|>\n- Closed receptacles are empty, so leave them closed.${ROOM}`, raw: true },
+  { title: 'Bad advice', text: `<|ctx|>\n- Closed receptacles are empty, so leave them closed.${ROOM}`, raw: true },
   {
     title: 'Context and observation',
     text: '- Hold the object first, then use the lamp.\n---\nYou are in the middle of a room. Looking quickly around you, you see desk 1, and shelf 1.\n\nYour task is to: look at book under the desklamp.',

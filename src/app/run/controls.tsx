@@ -122,7 +122,7 @@ export function Controls(props: { readonly onNotify: () => Promise<void> }) {
           <Show when={session.summary()?.recorded}>
             <span class="badge accent">recorded</span>
           </Show>
-          <Show when={session.readOnly()}>
+          <Show when={session.readOnly() && !session.summary()?.recorded}>
             <span class="badge accent">read only: it runs in another tab</span>
           </Show>
         </div>
