@@ -1,11 +1,14 @@
 import { SPLITS, type Split } from '../../src/core/types.ts';
+import { ENDPOINT, type ModelChoice, parseWith } from '../../src/lab/config.ts';
 import { type Evaluation, evaluateContext } from '../../src/lab/evaluate.ts';
 import { parseSkill } from '../../src/lab/skill.ts';
 import { suiteTarget } from '../../src/lab/target.ts';
+import { EndpointSettings } from '../../src/models/endpoint/settings.ts';
 import { createSuite } from '../../src/suites/registry.ts';
 import { numberOption, type ParsedArgs, seedOption, textOption, usage } from './args.ts';
+import { environmentKeys } from './endpoint-keys.ts';
 import { readUserFile } from './node-files.ts';
-import { connectCpuPolicy, connectGpuPolicy } from './node-models.ts';
+import { NodeModels } from './node-models.ts';
 import { countProgress } from './progress.ts';
 
 /** `evaluate`: success of one context on the first n tasks of a split. @throws {NacreError} for bad input. */
@@ -23,25 +26,43 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Evalua
   const file = textOption(args, 'context');
   const context =
     file === undefined ? '' : parseSkill(new TextDecoder('utf-8', { fatal: true }).decode(await readUserFile('context', file)));
-  const model = textOption(args, 'model') ?? 'nacre-tiny';
-  const { policy, close } = await (textOption(args, 'backend') === 'webgpu' ? connectGpuPolicy(model, signal) : connectCpuPolicy(model));
+  const target = modelOption(args);
+  const models = new NodeModels(environmentKeys({ target, critic: { kind: 'analyst' } }, process.env), signal);
   const progress = countProgress('rollouts');
   try {
-    const target = suiteTarget(suite, async () => policy);
-    return await evaluateContext(target, {
-      suite,
-      split,
-      n,
-      context,
-      temperature,
-      k,
-      seed: seedOption(args),
-      signal,
-      onProgress: progress,
-    });
+    return await evaluateContext(
+      suiteTarget(suite, () => models.connect(target)),
+      {
+        suite,
+        split,
+        n,
+        context,
+        temperature,
+        k,
+        seed: seedOption(args),
+        signal,
+        onProgress: progress,
+      },
+    );
   } finally {
-    await close();
+    await models.close();
   }
+}
+
+/** `--endpoint` reaches a server, whose model `--model` names; else `--model` is one for the own runtime. */
+function modelOption(args: ParsedArgs): ModelChoice {
+  const model = textOption(args, 'model');
+  const baseUrl = textOption(args, 'endpoint');
+  if (baseUrl === undefined) {
+    const backend = textOption(args, 'backend') === 'webgpu' ? 'webgpu' : 'cpu';
+    return { model: model ?? 'nacre-tiny', backend };
+  }
+  const parallel = numberOption(args, 'parallel', { default: 8, min: 1, max: 1024, integer: true });
+  return {
+    model: ENDPOINT,
+    backend: 'auto',
+    endpoint: parseWith(EndpointSettings, { baseUrl, model: model ?? '', parallel }, '--endpoint'),
+  };
 }
 
 function splitOption(args: ParsedArgs): Split {

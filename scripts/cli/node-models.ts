@@ -1,6 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { ENDPOINT, type ModelChoice } from '../../src/lab/config.ts';
+import type { RolloutModel } from '../../src/models/chat-rollouts.ts';
+import { connectEndpoint } from '../../src/models/endpoint/connect.ts';
+import type { KeyRing } from '../../src/models/endpoint/keys.ts';
 import { type EngineHandle, OwnEngine } from '../../src/models/own/engine.ts';
 import { PooledPolicy } from '../../src/models/own/policy.ts';
 import { loadModel } from '../../src/models/own/source.ts';
@@ -12,6 +16,41 @@ import { nodeGpu } from './node-gpu.ts';
 export interface NodePolicy {
   readonly policy: PooledPolicy;
   close(): Promise<void>;
+}
+
+/** The models of one command: each choice is connected once, and all are closed together. */
+export class NodeModels {
+  private readonly open = new Map<string, Promise<{ readonly model: RolloutModel; close(): Promise<void> }>>();
+
+  constructor(
+    private readonly keys: KeyRing,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async connect(choice: ModelChoice): Promise<RolloutModel> {
+    const key = JSON.stringify(choice);
+    const opening = this.open.get(key) ?? this.start(choice);
+    this.open.set(key, opening);
+    return (await opening).model;
+  }
+
+  async close(): Promise<void> {
+    for (const opening of this.open.values()) {
+      const [outcome] = await Promise.allSettled([opening]);
+      // One that could not be connected has told its caller and holds nothing.
+      if (outcome.status === 'fulfilled') await outcome.value.close();
+    }
+  }
+
+  private async start({ model, backend, endpoint }: ModelChoice) {
+    if (model === ENDPOINT && endpoint) {
+      const onNotice = (notice: string): void => void process.stderr.write(`${notice}\n`);
+      const connected = await connectEndpoint(endpoint, this.keys, { signal: this.signal, onNotice });
+      return { model: connected, close: () => connected.close() };
+    }
+    const { policy, close } = await (backend === 'webgpu' ? connectGpuPolicy(model, this.signal) : connectCpuPolicy(model));
+    return { model: policy, close };
+  }
 }
 
 /** A model on all cores: one CPU engine a worker thread. @param trainable unpack the weights so that they can be updated. */

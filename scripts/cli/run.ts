@@ -11,9 +11,10 @@ import { formatSkill } from '../../src/lab/skill.ts';
 import type { RunEvent } from '../../src/textual/types.ts';
 import { parseJson } from '../../src/transformer/json.ts';
 import { type ParsedArgs, requiredOption, seedOption, textOption } from './args.ts';
+import { environmentKeys } from './endpoint-keys.ts';
 import { FileJournal } from './file-journal.ts';
 import { readUserFile, userPath } from './node-files.ts';
-import { connectCpuPolicy, connectGpuPolicy, type NodePolicy } from './node-models.ts';
+import { NodeModels } from './node-models.ts';
 
 /** What of a run must be the same when a folder is used again. */
 interface RunHead {
@@ -33,7 +34,7 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
   const journal = new FileJournal(join(out, 'journal.jsonl'));
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
-  let connected: NodePolicy | undefined;
+  const models = new NodeModels(environmentKeys(config, process.env), signal);
   const before = (await journal.peek<number>('seconds')) ?? 0;
   const began = performance.now();
   const seconds = () => before + (performance.now() - began) / 1000;
@@ -41,10 +42,7 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
     const { findings, model } = await runExperiment({
       config,
       journal,
-      connect: async (target) => {
-        connected = await (target.backend === 'webgpu' ? connectGpuPolicy(target.model, signal) : connectCpuPolicy(target.model));
-        return connected.policy;
-      },
+      connect: (choice) => models.connect(choice),
       emit: report,
       control: new RunControl(),
       signal,
@@ -61,7 +59,7 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
   } finally {
     delay.disable();
     await journal.put('seconds', seconds());
-    await connected?.close();
+    await models.close();
   }
 }
 

@@ -1,23 +1,23 @@
 import type { Journal } from '../core/journal.ts';
 import { SPLITS, type Split, type Suite, type Task } from '../core/types.ts';
-import type { PooledPolicy } from '../models/own/policy.ts';
+import type { RolloutModel } from '../models/chat-rollouts.ts';
 import { createSuite } from '../suites/registry.ts';
-import { HouseholdAnalyst } from '../textual/analyst/analyst.ts';
 import { runTextual } from '../textual/loop.ts';
 import type { RunEvent } from '../textual/types.ts';
-import type { ExperimentConfig } from './config.ts';
+import { criticChoice, type ExperimentConfig, type ModelChoice } from './config.ts';
 import type { RunControl } from './control.ts';
+import { criticModel } from './critic.ts';
 import type { ResultModel, RunFindings } from './result.ts';
 import { suiteTarget } from './target.ts';
 import { takeTasks } from './tasks.ts';
 
-/** Connects the target model of a configuration; the caller closes what it opened. */
-export type ConnectModel = (target: ExperimentConfig['target']) => Promise<PooledPolicy>;
+/** Connects a model of a configuration, the same one for the same choice; the caller closes what it opened. */
+export type ConnectModel = (choice: ModelChoice) => Promise<RolloutModel>;
 
 export interface ExperimentInput {
   readonly config: ExperimentConfig;
   readonly journal: Journal;
-  /** Called at most once, when the first unit that is not in the journal needs the model. */
+  /** Called when the first unit that is not in the journal needs the target, and likewise for the critic's model. */
   readonly connect: ConnectModel;
   readonly emit: (event: RunEvent) => void;
   readonly control: RunControl;
@@ -34,8 +34,8 @@ const MODEL_KEY = 'model';
 export async function runExperiment(input: ExperimentInput): Promise<{ readonly findings: RunFindings; readonly model: ResultModel }> {
   const { config, journal, connect, emit, control, signal } = input;
   const suite = createSuite(config.suite.id);
-  let connecting: Promise<PooledPolicy> | undefined;
-  const policy = async (): Promise<PooledPolicy> => {
+  let connecting: Promise<RolloutModel> | undefined;
+  const target = async (): Promise<RolloutModel> => {
     connecting ??= connect(config.target);
     const connected = await connecting;
     const { id, parameters, backend, adapter } = connected.info;
@@ -46,8 +46,8 @@ export async function runExperiment(input: ExperimentInput): Promise<{ readonly 
     settings: config.textual,
     seed: config.seed,
     tasks: selectTasks(suite, config),
-    target: suiteTarget(suite, policy),
-    critic: new HouseholdAnalyst(),
+    target: suiteTarget(suite, target),
+    critic: criticModel(criticChoice(config), connect),
     journal,
     initialContext: config.initialContext,
     emit,

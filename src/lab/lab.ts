@@ -1,9 +1,14 @@
 import { NacreError } from '../core/errors.ts';
-import type { PooledPolicy } from '../models/own/policy.ts';
+import type { RolloutModel } from '../models/chat-rollouts.ts';
+import { connectEndpoint } from '../models/endpoint/connect.ts';
+import { KeyRing } from '../models/endpoint/keys.ts';
+import type { OfferedModel } from '../models/endpoint/list.ts';
+import { listModels } from '../models/endpoint/model.ts';
+import { EndpointSettings } from '../models/endpoint/settings.ts';
 import type { NacreDatabase } from '../storage/database.ts';
 import { visibleText } from '../textual/context.ts';
 import { exportBundle, importBundle } from './bundle.ts';
-import { parseConfig } from './config.ts';
+import { ENDPOINT, type ModelChoice, parseConfig, parseWith } from './config.ts';
 import type { ConnectModel } from './experiment.ts';
 import { type RunRecord, RunStore } from './runs.ts';
 import type { ExportedFile, ExportFormat, LabService, MachineState, ProbeRequest, ProbeResult, RunSummary, RunUpdate } from './service.ts';
@@ -28,7 +33,9 @@ interface OpenRun {
 export class Lab implements LabService {
   private readonly runs: RunStore;
   private readonly open = new Map<string, OpenRun>();
-  private readonly models = new Map<string, Promise<PooledPolicy>>();
+  /** In memory only: a key never reaches the database, an export or a log. */
+  private readonly keys = new KeyRing();
+  private readonly models = new Map<string, Promise<RolloutModel>>();
 
   constructor(
     database: Promise<NacreDatabase>,
@@ -58,7 +65,7 @@ export class Lab implements LabService {
       record,
       runs: this.runs,
       journal: await this.runs.journal(runId),
-      connect: (target) => this.connect(target),
+      connect: (choice) => this.connect(choice),
       listener,
       readOnly,
     });
@@ -126,16 +133,26 @@ export class Lab implements LabService {
     return this.platform.probe(request);
   }
 
-  /** A model stays loaded for the runs that follow; there are as many as targets were chosen in this tab. */
-  private connect(target: Parameters<ConnectModel>[0]): Promise<PooledPolicy> {
-    const key = JSON.stringify(target);
+  async setEndpointKey(baseUrl: string, key: string): Promise<void> {
+    this.keys.set(parseWith(EndpointSettings, { baseUrl }, 'The endpoint').baseUrl, key);
+  }
+
+  async endpointModels(baseUrl: string): Promise<readonly OfferedModel[]> {
+    const settings = parseWith(EndpointSettings, { baseUrl, retries: 1, timeoutSeconds: 20 }, 'The endpoint');
+    return listModels(settings, { key: () => this.keys.get(settings.baseUrl) });
+  }
+
+  /** A model stays loaded for the runs that follow; there are as many as were chosen in this tab. */
+  private connect(choice: ModelChoice): Promise<RolloutModel> {
+    const key = JSON.stringify(choice);
     const known = this.models.get(key);
     if (known) return known;
-    const policy = this.platform.connect(target);
-    this.models.set(key, policy);
+    const model =
+      choice.model === ENDPOINT && choice.endpoint ? connectEndpoint(choice.endpoint, this.keys) : this.platform.connect(choice);
+    this.models.set(key, model);
     // A model that failed to load must not be remembered as loaded; the caller gets the reason.
-    policy.catch(() => this.models.delete(key));
-    return policy;
+    model.catch(() => this.models.delete(key));
+    return model;
   }
 
   private session(runId: string): RunSession {

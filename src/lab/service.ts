@@ -1,4 +1,5 @@
 import type { PlainError } from '../core/errors.ts';
+import type { OfferedModel } from '../models/endpoint/list.ts';
 import type { RunEvent } from '../textual/types.ts';
 import type { ExperimentConfig } from './config.ts';
 
@@ -23,6 +24,10 @@ export interface LabService {
   deleteRun(runId: string): Promise<{ readonly freedBytes: number }>;
   exportRun(runId: string, format: ExportFormat): Promise<ExportedFile>;
   importRun(bundle: Uint8Array): Promise<string>;
+  /** Remembers the key of an endpoint until the tab closes; empty forgets it. It is never stored, exported or logged. */
+  setEndpointKey(baseUrl: string, key: string): Promise<void>;
+  /** The models that an OpenAI-compatible server offers. */
+  endpointModels(baseUrl: string): Promise<readonly OfferedModel[]>;
   /** Tokens, probabilities and layer logits of any text under the shipped model. */
   probe(request: ProbeRequest): Promise<ProbeResult>;
 }

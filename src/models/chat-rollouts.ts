@@ -67,10 +67,11 @@ export async function playEpisodes(
 ): Promise<Rollout[]> {
   const results = new Array<Rollout>(jobs.length);
   const stop = new AbortController();
-  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
   let next = 0;
   let failures = 0;
   const worker = async (): Promise<void> => {
+    // A signal of its own: many requests listening on one make Node warn of a leak.
+    const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
     while (next < jobs.length) {
       const place = next++;
       const rollout = await playEpisode(model, jobs[place] as RolloutJob, options, signal);
