@@ -205,12 +205,6 @@ export function connectLab(): LabService {
     async endpointModels() {
       return [{ id: 'fake-chat', contextLength: 8192 }];
     },
-    async setEndpointKey() {
-      // No endpoint, nothing to remember.
-    },
-    async endpointModels() {
-      return [];
-    },
     async probe({ text }) {
       if (text.trim() === '') throw new NacreError('probe-empty', 'There is no text to probe.', 'Type a few words.');
       return fakeProbe(text);
