@@ -1,3 +1,5 @@
+import { NacreError } from '../core/errors.ts';
+
 /** Files out of the page, and tables as text. */
 
 /** Hands bytes to the browser as a download. */
@@ -10,6 +12,20 @@ export function saveFile(name: string, mime: string, content: Uint8Array | strin
   link.click();
   // The browser has taken the URL by the next task; revoking it at once cancels the download in some.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** Puts text on the clipboard. @throws {NacreError} `clipboard-refused` where the browser does not allow it. */
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch (cause) {
+    throw new NacreError(
+      'clipboard-refused',
+      'The browser did not let the page use the clipboard.',
+      'Allow it for this site (it needs https or localhost), or save the file instead.',
+      { cause },
+    );
+  }
 }
 
 export type Cell = string | number | null;

@@ -326,6 +326,9 @@ describe('the run page', () => {
       const download = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Export SKILL.md' }).click();
       expect((await download).suggestedFilename()).toBe('done-skill.txt');
+      const picture = page.waitForEvent('download');
+      await page.getByRole('figure', { name: 'Validation' }).getByRole('button', { name: 'PNG' }).click();
+      expect((await picture).suggestedFilename()).toBe('validation.png');
     });
   });
 });
@@ -348,8 +351,8 @@ describe('the probe', () => {
       await page.getByRole('textbox', { name: 'Text to probe' }).fill('');
       await page.getByText('Type a few words.').waitFor();
       await page.getByRole('button', { name: 'The same without it' }).click();
+      await page.getByRole('alert').waitFor({ state: 'detached' });
       await page.getByRole('option', { name: /plate/ }).waitFor();
-      expect(await page.getByRole('alert').count()).toBe(0);
     });
   });
 });

@@ -5,7 +5,7 @@ import { parseConfig } from '../../lab/config.ts';
 import { notify } from '../announce.ts';
 import { configToLink, linkToConfig } from '../config-link.ts';
 import { EXAMPLES, type ExampleId, loadExample } from '../examples.ts';
-import { saveFile } from '../files.ts';
+import { copyText, saveFile } from '../files.ts';
 import { plural } from '../format.ts';
 import { useLab } from '../lab.ts';
 import { Page } from '../shell/page.tsx';
@@ -98,7 +98,7 @@ export function NewRun() {
   const copyLink = async () => {
     const url = new URL(location.href);
     url.hash = `#/new?c=${configToLink(draft())}`;
-    await navigator.clipboard.writeText(url.href);
+    await copyText(url.href);
     notify('Link copied. It holds the whole configuration.');
   };
   const problems = () => (textError() ? 1 : checked().errors.size);

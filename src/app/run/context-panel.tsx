@@ -2,7 +2,7 @@ import { createMemo, createSignal, For, lazy, Show, Suspense } from 'solid-js';
 import type { ExportFormat } from '../../lab/service.ts';
 import { notify } from '../announce.ts';
 import { useCommands } from '../commands.ts';
-import { saveFile } from '../files.ts';
+import { copyText, saveFile } from '../files.ts';
 import { formatCount } from '../format.ts';
 import { useLab } from '../lab.ts';
 import { isOpenStatus } from '../run-status.tsx';
@@ -38,7 +38,7 @@ export function ContextPanel() {
   });
   const limit = () => session.summary()?.config.textual.maxContextChars;
   const copy = async () => {
-    await navigator.clipboard.writeText(text());
+    await copyText(text());
     notify('Context copied.');
   };
   const choices = () => (view().finished ? WHICH.filter(({ id }) => id !== 'now') : WHICH);

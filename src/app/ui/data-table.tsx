@@ -1,6 +1,6 @@
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import { notify } from '../announce.ts';
-import { type Cell, saveFile, toCsv, toTsv } from '../files.ts';
+import { type Cell, copyText, saveFile, toCsv, toTsv } from '../files.ts';
 import './data-table.css';
 
 const PAGE = 200;
@@ -62,7 +62,7 @@ export function DataTable(props: { readonly caption: string; readonly data: Tabl
 export function TableActions(props: { readonly name: string; readonly data: () => TableData }) {
   const all = (): (readonly Cell[])[] => [props.data().columns, ...props.data().rows];
   const copy = async () => {
-    await navigator.clipboard.writeText(toTsv(all()));
+    await copyText(toTsv(all()));
     notify('Table copied as tab-separated text.');
   };
   return (

@@ -1,13 +1,14 @@
 import { Show } from 'solid-js';
 import { type PlainError, toPlainError } from '../../core/errors.ts';
 import { notify } from '../announce.ts';
+import { copyText } from '../files.ts';
 import './error-note.css';
 
 /** An error with its remedy. Everything thrown in the page is shown by this one component. */
 export function ErrorNote(props: { readonly error: unknown; readonly retry?: () => void; readonly dismiss?: () => void }) {
   const plain = (): PlainError => toPlainError(props.error);
   const copy = async () => {
-    await navigator.clipboard.writeText(errorDetails(props.error));
+    await copyText(errorDetails(props.error));
     notify('Details copied.');
   };
   return (
