@@ -91,7 +91,7 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
     summary: 'write a model in MLC format or as safetensors',
     positional: [],
     options: {
-      from: text('a llama2.c .bin file or the folder of a model in MLC format'),
+      from: text('a .gguf file, a llama2.c .bin file or the folder of a model in MLC format'),
       to: text('folder to write'),
       quantization: text('how to store the weights (default q0f16)', ['q0f16', 'q0f32', 'q4f16_1', 'q4f32_1', 'safetensors']),
       tokenizer: text('tokenizer file of a llama2.c checkpoint (default: looked for beside it)'),

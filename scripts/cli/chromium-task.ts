@@ -70,7 +70,7 @@ export async function runInChromium(model: ModelFolder, task: ModelTask, signal?
   try {
     return opened(
       await orAborted(
-        page.evaluate(([id, work]) => globalThis.nacreTask(id, work), [model.id, task] as const),
+        page.evaluate(([id, path, work]) => globalThis.nacreTask(id, path, work), [model.id, modelPath(model), task] as const),
         signal,
       ),
     );
@@ -88,7 +88,7 @@ export async function connectChromiumEngine(
   const call = async (method: string, args: readonly unknown[]): Promise<unknown> =>
     opened(await page.evaluate(([name, values]) => globalThis.nacreEngine(name, values), [method, args] as const));
   try {
-    await call('load', [{ kind: 'url', url: new URL('/model/', page.url()).href }, page.url(), { backend: 'webgpu' }]);
+    await call('load', [{ kind: 'url', url: new URL(modelPath(model), page.url()).href }, page.url(), { backend: 'webgpu' }]);
   } catch (thrown) {
     await close();
     throw thrown;
@@ -97,6 +97,11 @@ export async function connectChromiumEngine(
     get: (_, method) => (typeof method === 'string' && method !== 'then' ? (...args: unknown[]) => call(method, args) : undefined),
   });
   return { engine, close };
+}
+
+/** Where the page finds the model. */
+function modelPath({ gguf }: ModelFolder): string {
+  return gguf === undefined ? '/model/' : `/model/${encodeURIComponent(gguf)}`;
 }
 
 function opened(answer: PageAnswer): unknown {

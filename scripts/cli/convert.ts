@@ -12,7 +12,7 @@ import { hubConfig, writeSafetensors } from '../../src/transformer/safetensors.t
 import { Tokenizer } from '../../src/transformer/tokenizer.ts';
 import type { DecoderWeights } from '../../src/transformer/weights.ts';
 import { type ParsedArgs, requiredOption, textOption, usage } from './args.ts';
-import { findModel, readUserFile, unsupportedFile, userPath, writeInto } from './node-files.ts';
+import { findModel, readUserFile, userPath, writeInto } from './node-files.ts';
 import { loadProgress } from './progress.ts';
 
 export interface ConvertResult {
@@ -30,7 +30,7 @@ interface Content extends Pick<ChatConfigExtras, 'conv' | 'sampling'> {
   readonly tokenizerConfig?: string;
 }
 
-/** `convert`: a llama2.c checkpoint or an MLC folder to MLC or safetensors. @throws {NacreError} for bad input. */
+/** `convert`: a GGUF file, a llama2.c checkpoint or an MLC folder to MLC or safetensors. @throws {NacreError} for bad input. */
 export async function run(args: ParsedArgs, signal?: AbortSignal): Promise<ConvertResult> {
   const from = requiredOption(args, 'from');
   const to = userPath(requiredOption(args, 'to'));
@@ -48,17 +48,16 @@ export async function run(args: ParsedArgs, signal?: AbortSignal): Promise<Conve
 }
 
 async function readContent(args: ParsedArgs, from: string, signal: AbortSignal | undefined): Promise<Content> {
-  if (from.toLowerCase().endsWith('.gguf')) throw unsupportedFile('from', from);
   if (from.toLowerCase().endsWith('.bin')) return readCheckpoint(args, from);
   const { source, id } = findModel('from', from);
   const model = await loadModel(source, id, { onProgress: loadProgress(), ...(signal === undefined ? {} : { signal }) });
-  const { weights, tokenizerJson, tokenizerConfig, chat, sampling } = model;
+  const { weights, tokenizerJson, tokenizerConfig, conv, sampling } = model;
   return {
     weights,
     tokenizerJson,
     sampling,
     ...(tokenizerConfig === undefined ? {} : { tokenizerConfig }),
-    ...(chat.conv === undefined ? {} : { conv: chat.conv }),
+    ...(conv === undefined ? {} : { conv }),
   };
 }
 

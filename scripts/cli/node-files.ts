@@ -1,10 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NacreError } from '../../src/core/errors.ts';
 import { isShipped, SHIPPED_MODELS } from '../../src/models/own/source.ts';
-import { type FileSource, fileMissing, safePath } from '../../src/transformer/file-source.ts';
+import { type FileSource, fileMissing, isGgufName, safePath } from '../../src/transformer/file-source.ts';
+import type { RandomAccessFile } from '../../src/transformer/random-access.ts';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
@@ -43,21 +44,56 @@ export async function readUserFile(option: string, path: string): Promise<Uint8A
   }
 }
 
+/** A GGUF file on disk, read in parts; it is also a file of its folder. */
+export function ggufFileSource(path: string): FileSource {
+  const name = basename(path);
+  return {
+    ...folderSource(dirname(path)),
+    async openGguf(): Promise<RandomAccessFile> {
+      return { name, size: (await stat(path)).size, read: (from, to) => readPart(path, from, to) };
+    },
+  };
+}
+
+async function readPart(path: string, from: number, to: number): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const bytes = new Uint8Array(to - from);
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesRead } = await file.read(bytes, done, bytes.length - done, from + done);
+      if (bytesRead === 0)
+        throw new NacreError('file-changed', `${path} became shorter while it was read.`, 'Try again when it is complete.');
+      done += bytesRead;
+    }
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+/** A model on disk: a folder in MLC format, or one GGUF file in it. */
 export interface ModelFolder {
   readonly id: string;
   readonly source: FileSource;
   readonly folder: string;
+  /** Name of the GGUF file, where the model is one. */
+  readonly gguf?: string;
 }
 
 /**
- * Finds the model that `--model` or `--from` names: one that comes with the program, or a folder in MLC format.
+ * Finds the model that `--model` or `--from` names: one that comes with the program, a folder in MLC format, or a GGUF file.
  * @throws {NacreError} `unknown-model` or `unsupported-file`.
  */
 export function findModel(option: string, name: string): ModelFolder {
   const path = userPath(name);
   if (existsSync(path)) {
     if (statSync(path).isDirectory()) return { id: basename(path), source: folderSource(path), folder: path };
-    throw unsupportedFile(option, name);
+    if (isGgufName(path)) return { id: basename(path), source: ggufFileSource(path), folder: dirname(path), gguf: basename(path) };
+    throw new NacreError(
+      'unsupported-file',
+      `--${option}: "${name}" is a file of an unknown kind.`,
+      'Give the folder of a model in MLC format, or a .gguf file.',
+    );
   }
   if (isShipped(name)) {
     const folder = join(ROOT, 'public/models', name);
@@ -65,17 +101,8 @@ export function findModel(option: string, name: string): ModelFolder {
   }
   throw new NacreError(
     'unknown-model',
-    `--${option}: "${name}" is neither a shipped model nor a folder.`,
-    `Shipped: ${SHIPPED_MODELS.join(', ')}; otherwise give the folder of a model in MLC format.`,
-  );
-}
-
-export function unsupportedFile(option: string, name: string): NacreError {
-  const gguf = name.toLowerCase().endsWith('.gguf');
-  return new NacreError(
-    'unsupported-file',
-    gguf ? `--${option}: GGUF files such as "${name}" are not supported yet.` : `--${option}: "${name}" is a file of an unknown kind.`,
-    'Give the folder of a model in MLC format.',
+    `--${option}: "${name}" is neither a shipped model nor a folder or file.`,
+    `Shipped: ${SHIPPED_MODELS.join(', ')}; otherwise give the folder of a model in MLC format, or a .gguf file.`,
   );
 }
 

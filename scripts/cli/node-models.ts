@@ -55,8 +55,8 @@ export class NodeModels {
 
 /** A model on all cores: one CPU engine a worker thread. @param trainable unpack the weights so that they can be updated. */
 export async function connectCpuPolicy(model: string, trainable = false): Promise<NodePolicy> {
-  const { id, folder } = findModel('model', model);
-  const source = { kind: 'memory' as const, id, files: await readFolder(folder) };
+  const { id, folder, gguf } = findModel('model', model);
+  const source = { kind: 'memory' as const, id, files: await readFolder(folder, gguf) };
   const workers = Array.from({ length: availableParallelism() }, () => startNodeWorker<OwnEngine>('engine'));
   const close = async (): Promise<void> => {
     for (const worker of workers) await worker.close();
@@ -84,8 +84,9 @@ export async function connectGpuPolicy(model: string, signal?: AbortSignal): Pro
   return { policy: await PooledPolicy.connect([engine]), close: () => engine.close() };
 }
 
-async function readFolder(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
+/** All files of a folder, or one of them. */
+async function readFolder(folder: string, only: string | undefined): Promise<ReadonlyMap<string, Uint8Array>> {
   const entries = await readdir(folder, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  const names = entries.filter((entry) => entry.isFile() && (only === undefined || entry.name === only)).map((entry) => entry.name);
   return new Map(await Promise.all(names.map(async (name) => [name, new Uint8Array(await readFile(join(folder, name)))] as const)));
 }

@@ -1,4 +1,5 @@
 import { NacreError } from '../core/errors.ts';
+import { blobFile, bytesFile, type RandomAccessFile } from './random-access.ts';
 
 export interface ReadOptions {
   readonly signal?: AbortSignal;
@@ -13,6 +14,28 @@ export interface FileSource {
   /** @throws {NacreError} `file-missing` when there is no such file. */
   read(path: string, options?: ReadOptions): Promise<Uint8Array>;
   list?(): Promise<string[]>;
+  /** Opens the one GGUF file that is the whole model, for sources that are one. */
+  openGguf?(options?: ReadOptions): Promise<RandomAccessFile>;
+}
+
+export function isGgufName(path: string): boolean {
+  return path.toLowerCase().endsWith('.gguf');
+}
+
+/** A source that is one GGUF file in memory, picked by a person, or at an address (which is downloaded as a whole). */
+export function ggufSource(name: string, from: Uint8Array | Blob | URL): FileSource {
+  return {
+    name,
+    read: async (path) => {
+      throw fileMissing(name, path);
+    },
+    async openGguf(options) {
+      if (from instanceof Uint8Array) return bytesFile(name, from);
+      if (from instanceof Blob) return blobFile(name, from);
+      const file = from.pathname.split('/').at(-1) ?? '';
+      return bytesFile(name, await urlSource(new URL('.', from)).read(decodeURIComponent(file), options));
+    },
+  };
 }
 
 export function fileMissing(source: string, path: string): NacreError {

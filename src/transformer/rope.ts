@@ -1,19 +1,33 @@
 import type { DecoderConfig } from './weights.ts';
 
+type RopeConfig = Pick<DecoderConfig, 'headDim' | 'ropeTheta' | 'ropeScaling' | 'ropeFactors'>;
+
 /**
- * Inverse frequencies of the rotary embedding (Su et al. 2021), one per pair of a head: θ^(−2j/headDim), with Llama 3's
- * scaling where the model asks for it (long wavelengths stretched by `factor`, short ones kept, a linear blend between).
+ * Inverse frequencies of the rotary embedding (Su et al. 2021), one per pair of a head: θ^(−2j/headDim), divided by the
+ * model's own factors or by those of Llama 3's scaling.
  */
-export function ropeFrequencies(config: Pick<DecoderConfig, 'headDim' | 'ropeTheta' | 'ropeScaling'>): Float64Array {
-  const { headDim, ropeTheta, ropeScaling: scaling } = config;
-  return Float64Array.from({ length: headDim / 2 }, (_, j) => {
-    const frequency = ropeTheta ** ((-2 * j) / headDim);
-    if (!scaling) return frequency;
+export function ropeFrequencies(config: RopeConfig): Float64Array {
+  const factors = config.ropeFactors ?? llama3Factors(config);
+  return plainFrequencies(config).map((frequency, j) => frequency / factors[j]!);
+}
+
+function plainFrequencies({ headDim, ropeTheta }: RopeConfig): Float64Array {
+  return Float64Array.from({ length: headDim / 2 }, (_, j) => ropeTheta ** ((-2 * j) / headDim));
+}
+
+/**
+ * What Llama 3 divides each frequency by: `factor` for wavelengths beyond `original/low`, 1 below `original/high`, and
+ * between them a factor that blends the two frequencies linearly. All 1 without scaling.
+ */
+export function llama3Factors(config: RopeConfig): Float64Array {
+  const { ropeScaling: scaling } = config;
+  return plainFrequencies(config).map((frequency) => {
+    if (!scaling) return 1;
     const wavelength = (2 * Math.PI) / frequency;
-    if (wavelength < scaling.original / scaling.high) return frequency;
-    if (wavelength > scaling.original / scaling.low) return frequency / scaling.factor;
+    if (wavelength < scaling.original / scaling.high) return 1;
+    if (wavelength > scaling.original / scaling.low) return scaling.factor;
     const blend = (scaling.original / wavelength - scaling.low) / (scaling.high - scaling.low);
-    return ((1 - blend) * frequency) / scaling.factor + blend * frequency;
+    return 1 / ((1 - blend) / scaling.factor + blend);
   });
 }
 

@@ -22,6 +22,8 @@ export interface DecoderConfig {
   readonly vocab: number;
   readonly ropeTheta: number;
   readonly ropeScaling?: RopeScaling;
+  /** What each rotary frequency is divided by, [headDim/2], where no `ropeScaling` describes it. */
+  readonly ropeFactors?: readonly number[];
   readonly normEps: number;
   /** The unembedding is the embedding table. */
   readonly tied: boolean;

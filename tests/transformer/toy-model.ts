@@ -47,7 +47,6 @@ export function toyModel(template: string = GROWING_TEMPLATE, contextLength = 40
     tokenizer,
     tokenizerJson: TOKENIZER_JSON,
     chatTemplate,
-    chat: { quantisation: 'q0f32', decoder: config, sampling: {}, tokenizerFiles: ['tokenizer.json'] },
     sampling: {},
     parameters: countParameters(weights),
     bytes: 0,

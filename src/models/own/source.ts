@@ -1,10 +1,12 @@
 import * as v from 'valibot';
 import { NacreError } from '../../core/errors.ts';
-import { type ChatTemplate, convTemplate, jinjaTemplate, PLAIN_TEMPLATE } from '../../transformer/chat-template.ts';
+import { type ChatTemplate, type ConvTemplate, convTemplate, jinjaTemplate, PLAIN_TEMPLATE } from '../../transformer/chat-template.ts';
 import { countParameters } from '../../transformer/device-weights.ts';
 import {
   directorySource,
   type FileSource,
+  ggufSource,
+  isGgufName,
   memorySource,
   pickedFilesSource,
   type ReadOptions,
@@ -12,8 +14,9 @@ import {
   readTextIfPresent,
   urlSource,
 } from '../../transformer/file-source.ts';
+import { readGguf } from '../../transformer/gguf/read.ts';
 import { parseJson, validate } from '../../transformer/json.ts';
-import type { ChatConfig, SamplingDefaults } from '../../transformer/mlc/config.ts';
+import type { SamplingDefaults } from '../../transformer/mlc/config.ts';
 import { type MlcOptions, readMlc } from '../../transformer/mlc/read.ts';
 import { Tokenizer } from '../../transformer/tokenizer.ts';
 import type { DecoderWeights } from '../../transformer/weights.ts';
@@ -30,11 +33,14 @@ export function isShipped(id: string): id is ShippedModel {
 /** Where a model's files are. Plain data that can be posted to a worker. */
 export type ModelSource =
   | { readonly kind: 'shipped'; readonly id: ShippedModel }
-  /** The address of a folder in MLC format. */
+  /** The address of a folder in MLC format, or of a GGUF file (it ends in `.gguf`). */
   | { readonly kind: 'url'; readonly url: string }
   /** The same, as WebLLM has stored it in this browser. */
   | { readonly kind: 'webllm'; readonly url: string }
+  /** One GGUF file: its bytes, or a file that a person picked, of which only the parts needed are read at a time. */
+  | { readonly kind: 'gguf'; readonly id: string; readonly file: Uint8Array | Blob }
   | { readonly kind: 'directory'; readonly handle: FileSystemDirectoryHandle }
+  /** The files of a folder in MLC format, or one GGUF file. */
   | { readonly kind: 'files'; readonly id: string; readonly files: readonly File[] }
   | { readonly kind: 'memory'; readonly id: string; readonly files: ReadonlyMap<string, Uint8Array> };
 
@@ -48,22 +54,37 @@ export function openSource(model: ModelSource, base: string): OpenedSource {
   switch (model.kind) {
     case 'shipped':
       return { id: model.id, source: urlSource(new URL(`models/${model.id}/`, base)) };
-    case 'url':
-      return { id: modelName(model.url), source: urlSource(folderUrl(new URL(model.url, base))) };
+    case 'url': {
+      const url = new URL(model.url, base);
+      if (isGgufName(url.pathname)) return { id: modelName(model.url), source: ggufSource(fileName(url), url) };
+      return { id: modelName(model.url), source: urlSource(folderUrl(url)) };
+    }
+    case 'gguf':
+      return { id: model.id, source: ggufSource(model.id, model.file) };
     case 'webllm':
       return { id: modelName(model.url), source: webllmCacheSource(model.url) };
     case 'directory':
       return { id: model.handle.name, source: directorySource(model.handle) };
-    case 'files':
+    case 'files': {
+      const [file] = model.files;
+      if (model.files.length === 1 && isGgufName(file.name)) return { id: model.id, source: ggufSource(file.name, file) };
       return { id: model.id, source: pickedFilesSource(model.files) };
-    case 'memory':
+    }
+    case 'memory': {
+      const [[name, bytes] = ['', new Uint8Array()]] = model.files;
+      if (model.files.size === 1 && isGgufName(name)) return { id: model.id, source: ggufSource(name, bytes) };
       return { id: model.id, source: memorySource(model.id, model.files) };
+    }
   }
 }
 
 /** A model's page on Hugging Face stands for the files of its main branch. */
 function folderUrl(url: URL): string {
   return url.hostname === 'huggingface.co' ? filesUrl(url.href) : url.href;
+}
+
+function fileName(url: URL): string {
+  return decodeURIComponent(url.pathname.split('/').at(-1) ?? '');
 }
 
 /** The last part of an address that names a model: not `resolve/main`. */
@@ -81,43 +102,66 @@ export interface LoadedModel {
   readonly tokenizerJson: string;
   readonly tokenizerConfig?: string;
   readonly chatTemplate: ChatTemplate;
-  readonly chat: ChatConfig;
+  /** Chat format of an MLC configuration, for writing the model again. */
+  readonly conv?: ConvTemplate;
   readonly sampling: SamplingDefaults;
   readonly parameters: number;
   /** Size of the weights as stored. */
   readonly bytes: number;
 }
 
+/** What the two formats have in common once they are read. */
+interface Content extends Pick<LoadedModel, 'weights' | 'tokenizerJson' | 'tokenizerConfig' | 'conv' | 'sampling' | 'bytes'> {
+  /** Where the tokenizer came from, for messages. */
+  readonly tokenizerFile: string;
+}
+
 /**
- * Loads a model in MLC format with its tokenizer and chat template. A template in `tokenizer_config.json` (or
- * `chat_template.jinja`) comes before the `conv_template` of `mlc-chat-config.json`.
- * @throws {NacreError} naming the file, field or tensor at fault.
+ * Loads a model with its tokenizer and chat template from a folder in MLC format or from a GGUF file. A template in
+ * `tokenizer_config.json` (or `chat_template.jinja`) comes before the `conv_template` of `mlc-chat-config.json`.
+ * @throws {NacreError} naming the file, field, metadata key or tensor at fault.
  */
 export async function loadModel(source: FileSource, id: string, options: MlcOptions = {}): Promise<LoadedModel> {
-  const read = options.signal === undefined ? {} : { signal: options.signal };
-  const { chat, weights, bytes } = await readMlc(source, options);
-  const tokenizerJson = await readText(source, 'tokenizer.json', read);
-  const tokenizerConfig = await readTokenizerConfig(source, read);
+  const { tokenizerFile, ...content } = await (source.openGguf ? readGgufContent(source, options) : readMlcContent(source, options));
+  const { weights, tokenizerJson, tokenizerConfig, conv } = content;
   const tokenizer = Tokenizer.fromJson(tokenizerJson, tokenizerConfig);
   const { vocab } = weights.config;
   if (tokenizer.vocabSize > vocab) {
     throw new NacreError(
       'tokenizer-mismatch',
-      `tokenizer.json has token ids up to ${tokenizer.vocabSize - 1}, but the model's vocabulary is ${vocab}.`,
-      'Use the tokenizer.json that belongs to this model.',
+      `${tokenizerFile} has token ids up to ${tokenizer.vocabSize - 1}, but the model's vocabulary is ${vocab}.`,
+      'Use the tokenizer that belongs to this model.',
     );
   }
   return {
+    ...content,
     id,
     weights: withSpecialTokens(weights, tokenizer),
     tokenizer,
+    chatTemplate: chatTemplateOf(jinjaSource(tokenizerConfig), conv, tokenizer),
+    parameters: countParameters(weights),
+  };
+}
+
+async function readGgufContent(source: FileSource, options: MlcOptions): Promise<Content> {
+  const read = options.signal === undefined ? {} : { signal: options.signal };
+  const file = await source.openGguf!(read);
+  return { ...(await readGguf(file, options)), sampling: {}, tokenizerFile: file.name };
+}
+
+async function readMlcContent(source: FileSource, options: MlcOptions): Promise<Content> {
+  const read = options.signal === undefined ? {} : { signal: options.signal };
+  const { chat, weights, bytes } = await readMlc(source, options);
+  const tokenizerJson = await readText(source, 'tokenizer.json', read);
+  const tokenizerConfig = await readTokenizerConfig(source, read);
+  return {
+    weights,
     tokenizerJson,
     ...(tokenizerConfig === undefined ? {} : { tokenizerConfig }),
-    chatTemplate: chatTemplateOf(jinjaSource(tokenizerConfig), chat, tokenizer),
-    chat,
+    ...(chat.conv === undefined ? {} : { conv: chat.conv }),
     sampling: chat.sampling,
-    parameters: countParameters(weights),
     bytes,
+    tokenizerFile: 'tokenizer.json',
   };
 }
 
@@ -139,13 +183,13 @@ function withSpecialTokens(weights: DecoderWeights, tokenizer: Tokenizer): Decod
   return { ...weights, config: { ...config, eosIds, ...(bosId === undefined ? {} : { bosId }) } };
 }
 
-function chatTemplateOf(jinja: string | undefined, chat: ChatConfig, tokenizer: Tokenizer): ChatTemplate {
+function chatTemplateOf(jinja: string | undefined, conv: ConvTemplate | undefined, tokenizer: Tokenizer): ChatTemplate {
   if (jinja !== undefined) {
     const text = (id: number | undefined): string => (id === undefined ? '' : tokenizer.tokenText(id));
     return jinjaTemplate(jinja, { bosToken: text(tokenizer.bosId), eosToken: text(tokenizer.eosId) });
   }
-  if (chat.conv === undefined) return PLAIN_TEMPLATE;
-  return convTemplate(chat.conv, (chat.conv.system_prefix_token_ids ?? []).map((id) => tokenizer.tokenText(id)).join(''));
+  if (conv === undefined) return PLAIN_TEMPLATE;
+  return convTemplate(conv, (conv.system_prefix_token_ids ?? []).map((id) => tokenizer.tokenText(id)).join(''));
 }
 
 const TEMPLATE_FIELD = v.looseObject({
