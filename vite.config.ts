@@ -3,6 +3,7 @@ import solid from 'vite-plugin-solid';
 import { defineConfig } from 'vitest/config';
 import { buildShaders } from './scripts/build-shaders.mjs';
 import { buildWasm } from './scripts/build-wasm.mjs';
+import { buildWebLlmCatalogue } from './scripts/build-webllm-catalogue.mjs';
 import { findChromium } from './scripts/chromium.mjs';
 
 /** Headers that make the page cross-origin isolated, so that threads and shared memory work. */
@@ -14,6 +15,7 @@ const isolation = {
 const chromiumPath = findChromium();
 buildShaders();
 await buildWasm();
+await buildWebLlmCatalogue();
 
 export default defineConfig({
   base: './',

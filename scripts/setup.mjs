@@ -9,7 +9,8 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const OLDEST_NODE = [20, 19];
 
 /**
- * Makes the checkout ready to run: dependencies from the lock file, WASM kernels and shader index.
+ * Makes the checkout ready to run: dependencies from the lock file, WASM kernels, shader index and WebLLM's
+ * list of models.
  * Everything it prints goes to stderr, so that commands keep stdout for their result.
  * @throws {Error} saying what is missing and how to get it.
  */
@@ -30,6 +31,7 @@ export function setup() {
   }
   step(process.execPath, ['scripts/build-wasm.mjs'], 'Compiling the WASM kernels failed.');
   step(process.execPath, ['scripts/build-shaders.mjs'], 'Building the shader index failed.');
+  step(process.execPath, ['scripts/build-webllm-catalogue.mjs'], "Reading WebLLM's list of models failed.");
 }
 
 /** Builds the page into dist/ unless it is newer than every source. */
