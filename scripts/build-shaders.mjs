@@ -30,4 +30,4 @@ export function buildShaders() {
   return path;
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) console.log(buildShaders());
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) buildShaders();
