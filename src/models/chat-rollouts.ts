@@ -121,6 +121,7 @@ async function playEpisode(model: ChatModel, job: RolloutJob, options: EpisodeOp
   });
 
   for (;;) {
+    signal.throwIfAborted();
     const { observation } = episode;
     messages.push({ role: 'user', content: observation });
     let answer: Generation;

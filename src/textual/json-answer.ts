@@ -1,6 +1,9 @@
 import { jsonrepair } from 'jsonrepair';
 import * as v from 'valibot';
 import { NacreError } from '../core/errors.ts';
+import { stripThinking } from '../models/think.ts';
+
+export { stripThinking };
 
 /** A model's answer read as JSON: the value, or what was wrong with it in words a model can act on. */
 export type JsonAnswer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
@@ -42,25 +45,6 @@ export function readJsonAnswer<T>(
     }
   }
   return { ok: false, problem };
-}
-
-/** The answer without its reasoning. A think block that never closes leaves no answer at all. */
-export function stripThinking(text: string): string {
-  const lower = text.toLowerCase();
-  let out = '';
-  let at = 0;
-  // Some chat templates open the block themselves, so an answer may begin inside one.
-  const firstClose = lower.indexOf('</think>');
-  const firstOpen = lower.indexOf('<think>');
-  if (firstClose !== -1 && (firstOpen === -1 || firstClose < firstOpen)) at = firstClose + '</think>'.length;
-  for (;;) {
-    const open = lower.indexOf('<think>', at);
-    if (open === -1) return out + text.slice(at);
-    const close = lower.indexOf('</think>', open);
-    if (close === -1) return '';
-    out += text.slice(at, open);
-    at = close + '</think>'.length;
-  }
 }
 
 /**

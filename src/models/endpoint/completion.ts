@@ -60,15 +60,18 @@ export async function readStream(reply: Reply, context: ReadContext, onText: ((t
   if (reply.contentType.includes('json')) return readCompletion(reply, context);
   const builder = new CompletionBuilder(reply.url, context);
   const parser = new SseParser();
+  let done = false;
   for await (const piece of reply.chunks()) {
     for (const { event, data } of parser.push(piece)) {
-      if (data.trim() === '[DONE]') return builder.streamed(true);
+      done ||= data.trim() === '[DONE]';
+      if (done) break;
       const parsed = parseReply(reply.url, data);
       builder.add(event === 'error' ? { error: parsed } : parsed);
     }
     onText?.(builder.visible());
+    if (done) break;
   }
-  return builder.streamed(false);
+  return builder.streamed(done);
 }
 
 class CompletionBuilder {

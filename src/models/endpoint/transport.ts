@@ -81,25 +81,23 @@ export class Transport {
         if (!(error instanceof EndpointError) || !error.passing) throw error;
         // Nobody was ever there: a wrong address is said at once, not after a minute.
         const most = error.code === 'endpoint-unreachable' && !this.answered ? Math.min(1, retries) : retries;
+        if (error.waitMs !== undefined) this.askedToWait(error, error.waitMs);
         if (attempt >= most) throw error;
-        await this.clock.sleep(this.waitAfter(error, attempt, random), request.signal);
+        // After an asked wait a little of the usual one, so that those who waited do not all return at the same moment.
+        const wait = error.waitMs === undefined ? backoff(attempt, random) : error.waitMs + 0.2 * backoff(attempt, random);
+        await this.clock.sleep(wait, request.signal);
       }
     }
   }
 
-  private waitAfter(error: EndpointError, attempt: number, random: Random): number {
-    if (error.waitMs === undefined) return backoff(attempt, random);
-    if (error.waitMs > LONGEST_ASKED_WAIT) {
-      throw new EndpointError(
-        error.code,
-        `${error.message} It asks to wait ${Math.ceil(error.waitMs / 1000)} s.`,
-        'Resume then: everything finished so far is kept.',
-        { ...error, passing: false },
-      );
+  /** Holds back all requests as long as the server asks. @throws {EndpointError} when that is too long. */
+  private askedToWait(error: EndpointError, waitMs: number): void {
+    if (waitMs > LONGEST_ASKED_WAIT) {
+      const { code, status, said } = error;
+      const message = `${error.message} It asks to wait ${Math.ceil(waitMs / 1000)} s.`;
+      throw new EndpointError(code, message, 'Resume then: everything finished so far is kept.', { passing: false, status, said });
     }
-    this.resumeAt = Math.max(this.resumeAt, this.clock.now() + error.waitMs);
-    // A little of the usual wait on top, so that those who waited do not all return at the same moment.
-    return error.waitMs + 0.2 * backoff(attempt, random);
+    this.resumeAt = Math.max(this.resumeAt, this.clock.now() + waitMs);
   }
 
   private async waitForServer(signal: AbortSignal | undefined): Promise<void> {
@@ -109,6 +107,8 @@ export class Transport {
   }
 
   private async attempt<T>({ path, body, signal, read }: ExchangeRequest<T>): Promise<T> {
+    // Aborting while this was about to start would be missed by the listener below.
+    signal?.throwIfAborted();
     const { baseUrl, timeoutMs, pageOrigin } = this.options;
     const url = `${baseUrl}${path}`;
     const key = this.options.key();
