@@ -1,4 +1,4 @@
-import { createMemo, createSelector, createSignal, For, Show } from 'solid-js';
+import { createEffect, createMemo, createSelector, createSignal, For, Index, onCleanup, Show } from 'solid-js';
 import type { Rollout } from '../../core/types.ts';
 import { plural } from '../format.ts';
 import type { StepView } from '../run-store.ts';
@@ -9,21 +9,48 @@ import { FilterBar } from './filter-bar.tsx';
 import { moveInGrid } from './grid-keys.ts';
 import { useRun } from './state.ts';
 
-/** Tasks × K rollouts of one step, grouped by route. Arrow keys move, Enter opens the transcript. */
+/** A line of the grid: the head of a route, or a task. */
+type Line = { readonly group: RowGroup; readonly count: number } | { readonly id: string };
+
+/** Lines built in one go. More are added frame by frame, so that a large step does not block the page. */
+const LINES_A_FRAME = 16;
+/** Most lines shown; beyond it people search rather than read. */
+const MAX_LINES = 600;
+
+/**
+ * Tasks × K rollouts of one step, grouped by route. Arrow keys move, Enter opens the transcript. Lines are reused in place and
+ * events are handled by the table, because a step changes all lines at once.
+ */
 export function RolloutGrid(props: { readonly step: StepView }) {
   const { view, url, go } = useRun();
   const cells = createMemo(() => cellsOf(props.step));
   const tasks = createMemo(() => filterTasks(view(), props.step, url().filter, url().query));
-  const groups = createMemo(() => ROW_GROUPS.map((name) => ({ name, ids: tasks().filter((id) => rowGroup(props.step, id) === name) })));
-  const order = createMemo(() => groups().flatMap(({ ids }) => ids));
+  const lines = createMemo((): Line[] =>
+    ROW_GROUPS.flatMap((group) => {
+      const ids = tasks().filter((id) => rowGroup(props.step, id) === group);
+      return ids.length === 0 ? [] : [{ group, count: ids.length }, ...ids.map((id) => ({ id }))];
+    }),
+  );
+  const [room, setRoom] = createSignal(LINES_A_FRAME);
+  const shown = createMemo(() => lines().slice(0, room()));
+  createEffect(() => {
+    if (room() >= Math.min(MAX_LINES, lines().length)) return;
+    const frame = requestAnimationFrame(() => setRoom(room() + LINES_A_FRAME));
+    onCleanup(() => cancelAnimationFrame(frame));
+  });
+  const order = createMemo(() => shown().flatMap((line) => ('id' in line ? [line.id] : [])));
   const [active, setActive] = createSignal<string>();
-  const current = () => active() ?? `${order()[0]}.0`;
+  /** The one cell in the tab order: the last one focused, or the first where that one is not shown. */
+  const current = createMemo(() => {
+    const key = active();
+    return key !== undefined && order().includes(splitKey(key)[0]) ? key : `${order()[0]}.0`;
+  });
   const isCurrent = createSelector(current);
   let grid!: HTMLTableElement;
 
   const onKey = (event: KeyboardEvent) => {
     const ids = order();
-    const [task, column] = splitKey(current());
+    const [task, column] = splitKey(keyOf(event) ?? current());
     const next = moveInGrid(
       ids.map(() => props.step.k),
       { row: Math.max(0, ids.indexOf(task)), column },
@@ -34,6 +61,11 @@ export function RolloutGrid(props: { readonly step: StepView }) {
     event.preventDefault();
     grid.querySelector<HTMLElement>(`[data-cell="${CSS.escape(`${ids[next.row]}.${next.column}`)}"]`)?.focus();
   };
+  const onOpen = (event: MouseEvent) => {
+    const [task, k] = splitKey(keyOf(event) ?? '');
+    const rollout = cells().get(task)?.[k];
+    if (rollout) go({ cell: rollout.id, card: undefined });
+  };
   return (
     <div class="stack">
       <FilterBar
@@ -41,47 +73,38 @@ export function RolloutGrid(props: { readonly step: StepView }) {
         total={props.step.taskIds.length}
         before="Tasks whose successes changed since the step that tried them last"
       />
-      <Show
-        when={tasks().length > 0}
-        fallback={
-          <Empty>
-            {props.step.taskIds.length === 0
-              ? 'The rollouts of this step will appear here, one row a task.'
-              : url().filter === 'different'
-                ? 'No task of this step turned out differently from the last time it was tried.'
-                : 'No task matches. Choose "All" or clear the search.'}
-          </Empty>
-        }
-      >
-        {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the ARIA grid pattern on a real table */}
-        <table ref={grid} class="grid" role="grid" aria-label={`Rollouts of step ${props.step.step}`} onKeyDown={onKey}>
+      <Show when={tasks().length > 0} fallback={<NoTask empty={props.step.taskIds.length === 0} />}>
+        <table
+          ref={grid}
+          class="grid"
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the ARIA grid pattern on a real table
+          role="grid"
+          aria-label={`Rollouts of step ${props.step.step}`}
+          onKeyDown={onKey}
+          onClick={onOpen}
+          onFocusIn={(event) => setActive(keyOf(event))}
+        >
           <colgroup>
             <col />
             <For each={Array.from({ length: props.step.k })}>{() => <col class="col-cell" />}</For>
             <col class="col-sum" />
           </colgroup>
-          <For each={ROW_GROUPS}>
-            {(name, at) => (
-              <Show when={groups()[at()]!.ids.length > 0}>
-                <tbody class="grid-group">
-                  <GroupHead name={name} count={groups()[at()]!.ids.length} columns={props.step.k + 2} />
-                  <For each={groups()[at()]!.ids}>
-                    {(id) => (
-                      <TaskRow
-                        id={id}
-                        group={name}
-                        row={cells().get(id) ?? []}
-                        isCurrent={isCurrent}
-                        onFocus={setActive}
-                        onOpen={(rollout) => go({ cell: rollout.id, card: undefined })}
-                      />
-                    )}
-                  </For>
-                </tbody>
-              </Show>
-            )}
-          </For>
+          <tbody>
+            <Index each={shown()}>
+              {(line) => (
+                <Show
+                  when={groupOf(line())}
+                  fallback={<TaskRow id={taskOf(line())} cells={cells()} k={props.step.k} isCurrent={isCurrent} />}
+                >
+                  {(head) => <GroupHead name={head().group} count={head().count} columns={props.step.k + 2} />}
+                </Show>
+              )}
+            </Index>
+          </tbody>
         </table>
+      </Show>
+      <Show when={lines().length > MAX_LINES}>
+        <p class="small text-2">The first {MAX_LINES} lines are shown. A filter or a search narrows the list.</p>
       </Show>
       <Show when={props.step.duplicates > 0}>
         <p class="small text-2">
@@ -92,10 +115,20 @@ export function RolloutGrid(props: { readonly step: StepView }) {
   );
 }
 
+function NoTask(props: { readonly empty: boolean }) {
+  const { url } = useRun();
+  const words = () => {
+    if (props.empty) return 'The rollouts of this step will appear here, one row a task.';
+    if (url().filter === 'different') return 'No task of this step turned out differently from the last time it was tried.';
+    return 'No task matches. Choose "All" or clear the search.';
+  };
+  return <Empty>{words()}</Empty>;
+}
+
 function GroupHead(props: { readonly name: RowGroup; readonly count: number; readonly columns: number }) {
   return (
     <tr class="grid-head">
-      <th scope="rowgroup" colspan={props.columns}>
+      <th scope="col" colspan={props.columns}>
         <Mark outcome={routeOutcome(props.name)} /> <strong>{ROUTE_WORDS[props.name]}</strong> <span class="num">{props.count}</span>{' '}
         <span class="text-2 small">{ROUTE_NOTES[props.name]}</span>
       </th>
@@ -105,34 +138,23 @@ function GroupHead(props: { readonly name: RowGroup; readonly count: number; rea
 
 function TaskRow(props: {
   readonly id: string;
-  readonly group: RowGroup;
-  readonly row: readonly (Rollout | undefined)[];
+  readonly cells: ReadonlyMap<string, readonly (Rollout | undefined)[]>;
+  readonly k: number;
   readonly isCurrent: (key: string) => boolean;
-  readonly onFocus: (key: string) => void;
-  readonly onOpen: (rollout: Rollout) => void;
 }) {
   const { view } = useRun();
   const task = () => view().tasks.get(props.id);
-  const won = () => props.row.filter((rollout) => rollout?.success).length;
+  const won = () => props.cells.get(props.id)?.filter((rollout) => rollout?.success).length ?? 0;
   return (
     <tr class="grid-row">
       <th scope="row" class="cut" title={task()?.input}>
         <span class="type mono">{task()?.type ?? ''}</span> {task()?.input ?? props.id}
       </th>
-      <For each={props.row.map((_, k) => k)}>
-        {(k) => (
-          <Cell
-            cellKey={`${props.id}.${k}`}
-            k={k}
-            rollout={props.row[k]}
-            current={props.isCurrent(`${props.id}.${k}`)}
-            onFocus={props.onFocus}
-            onOpen={props.onOpen}
-          />
-        )}
-      </For>
+      <Index each={Array.from({ length: props.k })}>
+        {(_, k) => <Cell cellKey={`${props.id}.${k}`} k={k} rollout={props.cells.get(props.id)?.[k]} isCurrent={props.isCurrent} />}
+      </Index>
       <td class="num text-2 grid-sum">
-        {won()}/{props.row.length}
+        {won()}/{props.k}
       </td>
     </tr>
   );
@@ -142,35 +164,43 @@ function Cell(props: {
   readonly cellKey: string;
   readonly k: number;
   readonly rollout: Rollout | undefined;
-  readonly current: boolean;
-  readonly onFocus: (key: string) => void;
-  readonly onOpen: (rollout: Rollout) => void;
+  readonly isCurrent: (key: string) => boolean;
 }) {
-  const outcome = createMemo(() => outcomeOf(props.rollout));
   const label = () => {
     const rollout = props.rollout;
     if (!rollout) return `Try ${props.k + 1}: not yet run`;
-    return `Try ${props.k + 1}: ${rollout.finish === 'error' ? 'could not run' : MARKS[outcome()].word}, ${plural(rollout.turns.length, 'turn')}, ${rollout.finish}`;
+    const word = rollout.finish === 'error' ? 'could not run' : MARKS[outcomeOf(rollout)].word;
+    return `Try ${props.k + 1}: ${word}, ${plural(rollout.turns.length, 'turn')}, ${rollout.finish}`;
   };
   return (
     <td>
       <button
         type="button"
-        class={`cell ${outcome()}`}
+        class={`cell ${outcomeOf(props.rollout)}`}
         data-cell={props.cellKey}
-        tabindex={props.current ? 0 : -1}
+        tabindex={props.isCurrent(props.cellKey) ? 0 : -1}
         aria-label={label()}
-        onFocus={() => props.onFocus(props.cellKey)}
-        onClick={() => {
-          if (props.rollout) props.onOpen(props.rollout);
-        }}
       >
         <span class="mark" aria-hidden="true">
-          {MARKS[outcome()].mark}
+          {MARKS[outcomeOf(props.rollout)].mark}
         </span>
       </button>
     </td>
   );
+}
+
+function groupOf(line: Line) {
+  return 'group' in line ? line : undefined;
+}
+
+function taskOf(line: Line): string {
+  return 'id' in line ? line.id : '';
+}
+
+/** The cell in which an event happened, if it did in one. */
+function keyOf(event: Event): string | undefined {
+  const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-cell]') : null;
+  return cell?.dataset.cell;
 }
 
 /** `task.k` → task and k; task ids may hold dots. */

@@ -1,14 +1,12 @@
 import { useParams } from '@solidjs/router';
-import { createEffect, createMemo, Match, Show, Switch } from 'solid-js';
+import { createEffect, createMemo, lazy, Match, Show, Suspense, Switch } from 'solid-js';
 import { formatRate } from '../format.ts';
 import { useLab } from '../lab.ts';
 import { Page } from '../shell/page.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ConfigPanel } from './config-panel.tsx';
 import { ContextPanel } from './context-panel.tsx';
 import { Controls } from './controls.tsx';
-import { Curves } from './curves.tsx';
 import { askToNotify, notifyWhenDone } from './notification.ts';
 import { Result } from './result.tsx';
 import { openSession } from './session.ts';
@@ -17,6 +15,10 @@ import { StepPanel } from './step-panel.tsx';
 import { StepStrip } from './step-strip.tsx';
 import { Transcript } from './transcript.tsx';
 import './run.css';
+
+/** Parts below the steps come as pieces of their own, so that none of them makes the page wait. */
+const ConfigPanel = lazy(async () => ({ default: (await import('./config-panel.tsx')).ConfigPanel }));
+const Curves = lazy(async () => ({ default: (await import('./curves.tsx')).Curves }));
 
 export function Run() {
   const params = useParams<{ id: string }>();
@@ -59,7 +61,9 @@ function RunPage(props: { readonly id: string }) {
         <Show when={session.summary() || !session.error()}>
           <div class="workbench">
             <div class="area-config">
-              <ConfigPanel />
+              <Suspense fallback={<Panel title="Configuration">Reading the run …</Panel>}>
+                <ConfigPanel />
+              </Suspense>
             </div>
             <section class="panel area-steps" aria-label="Steps">
               <StepStrip />
@@ -75,7 +79,7 @@ function RunPage(props: { readonly id: string }) {
             <div class="area-context">
               <ContextPanel />
             </div>
-            <Panel title="Curves" hideTitle class="area-curves">
+            <Panel title="Curves" hideTitle class="area-curves" loading="Drawing the curves …">
               <Curves />
             </Panel>
           </div>

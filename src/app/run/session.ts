@@ -23,11 +23,11 @@ export interface Session {
 }
 
 /** Shortest time between two redraws: fast enough to look live, slow enough to leave the main thread free. */
-const REDRAW_MS = 60;
+const REDRAW_MS = 80;
 /** Most events folded at once, so that the replay of a long run never blocks. */
 const SLICE = 2000;
 
-/** Opens a run for as long as the calling component lives. Updates are gathered and drawn at most every 60 ms. */
+/** Opens a run for as long as the calling component lives. Updates are gathered and drawn at most every 80 ms. */
 export function openSession(lab: LabService, runId: string): Session {
   const [summary, setSummary] = createSignal<RunSummary>();
   const [view, setView] = createSignal<RunView>(EMPTY_RUN);
@@ -42,6 +42,8 @@ export function openSession(lab: LabService, runId: string): Session {
   let latest: RunUpdate | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let live = true;
+  /** Whether the work that is shown is new: a reopened run tells its past first, and that is not spoken again. */
+  let fresh = false;
 
   const flush = () => {
     timer = undefined;
@@ -49,7 +51,8 @@ export function openSession(lab: LabService, runId: string): Session {
     if (!live || !update) return;
     const events = queue.slice(0, SLICE);
     queue = queue.slice(SLICE);
-    const replay = !ready();
+    const first = !ready();
+    for (const event of events) if (event.type === 'rollout') fresh = !event.replayed;
     batch(() => {
       if (events.length > 0) setView((before) => reduceRun(before, events));
       setStatus(update.status);
@@ -59,7 +62,7 @@ export function openSession(lab: LabService, runId: string): Session {
       setError(update.error);
       if (queue.length === 0) setReady(true);
     });
-    if (!replay) {
+    if (!first && fresh) {
       const boundary = events.map(announcementOf).findLast((text) => text !== undefined);
       if (boundary) announce(boundary);
     }
