@@ -6,7 +6,7 @@ import { stripThinking, taggedAnswer } from './answer.ts';
  * digits (5-3) is no sign.
  */
 const NUMBER =
-  /(?<![\p{L}\p{N}_])(?<!\d[.,])(?<sign>(?<![\p{L}\p{N})])[-\u2212+])?\p{Sc}?(?<after>(?<=\p{Sc})[-\u2212])?(?<digits>(?:\d{1,3}(?:,\d{3})+(?![\d])|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?<exponent>[eE][-+]?\d+(?!\d))?/gu;
+  /(?<![\p{L}\p{N}_])(?<!\d\.)(?<sign>(?<![\p{L}\p{N})])[-\u2212+])?\p{Sc}?(?<after>(?<=\p{Sc})[-\u2212])?(?<digits>(?:\d{1,3}(?:,\d{3})+(?![\d])|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?<exponent>[eE][-+]?\d+(?!\d))?/gu;
 
 /** The numbers in a text, in order. Units, currencies and percent signs are dropped; numbers too large to be finite are left out. */
 export function readNumbers(text: string): number[] {
