@@ -47,12 +47,22 @@ export interface GenerateOptions extends SamplingOptions {
 
 export type GenerationFinish = 'stop' | 'length' | 'context' | 'cancelled';
 
+/** A token of an answer with its natural-log probability at temperature 1. */
+export interface TokenProbability {
+  /** −1 where the model does not tell it. */
+  readonly id: number;
+  readonly text: string;
+  readonly logprob: number;
+}
+
 export interface Generation {
   readonly text: string;
   readonly finish: GenerationFinish;
   readonly usage: Usage;
   /** For models with the capability `logprobs`. */
   readonly tokens?: TokenTrace;
+  /** From models that give probabilities and no entropies, when they were loaded so. */
+  readonly probabilities?: readonly TokenProbability[];
 }
 
 /** A language model that answers messages. */
