@@ -19,7 +19,7 @@ export interface TrainTinyResult {
 
 /**
  * `train-tiny`: trains the shipped model, or goes on with a training that was stopped, writes it in MLC format and measures it
- * for its model card. The checkpoint lies in `build/train-tiny/`.
+ * for its model card. The checkpoint lies in a folder of the settings below `build/train-tiny/`.
  * @throws {NacreError} for bad input; the signal's reason when stopped.
  */
 export async function run(args: ParsedArgs, signal: AbortSignal): Promise<TrainTinyResult> {
@@ -28,7 +28,7 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<TrainT
   const out = textOption(args, 'out');
   const folder = out === undefined ? join(ROOT, 'public/models/nacre-tiny') : userPath(out);
   const settings = { ...TINY_SETTINGS, tokens, seed };
-  const checkpoints = join(ROOT, 'build/train-tiny');
+  const checkpoints = join(ROOT, 'build/train-tiny', `seed-${seed}-tokens-${tokens}`);
   const weights = await trainTiny({ settings, folder: checkpoints, threads: Math.min(4, availableParallelism()), signal });
   signal.throwIfAborted();
   await exportTiny(weights, settings, checkpoints, folder);
