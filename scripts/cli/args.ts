@@ -47,7 +47,9 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
     positional: [],
     options: {
       ...MODEL,
-      endpoint: text('base URL of an OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1; --model is then its name there'),
+      endpoint: text(
+        'base URL of an OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1; --model is then its name there, NACRE_API_KEY its key',
+      ),
       parallel: text('most requests open at an endpoint (default 8)'),
       suite: text('which suite of tasks'),
       split: text('which part of it (default test)', ['train', 'val', 'test', 'unseen']),

@@ -43,7 +43,7 @@ export interface FailedResponse {
 const TOO_LONG =
   /context[ _-]?(?:length|window|size)|maximum (?:input|prompt|model) length|(?:prompt|input|request)[^.]{0,60}(?:too long|longer than|exceeds? the)|too many tokens|max_model_len/i;
 const NO_SUCH_MODEL =
-  /model[^.]{0,160}(?:not found|does ?n[o']t exist|not exist|unknown|not available|not served|is not a valid)|(?:unknown|invalid|no such) model/i;
+  /model.{0,200}(?:not found|does ?n[o']t exist|not exist|unknown|not available|not served|is not a valid)|(?:unknown|invalid|no such|could not find(?: base)?) model/i;
 const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529]);
 
 /** The error that a response other than 2xx stands for. */
@@ -117,7 +117,7 @@ export function modelUnknown(host: string, model: string, offered: readonly stri
 
 /** A request that got no response at all; browsers keep the reason from the page. */
 export function unreachable(url: string, cause: unknown, pageOrigin: string | undefined): EndpointError {
-  const { host, hostname } = new URL(url);
+  const { host } = new URL(url);
   const reason = networkReason(cause);
   if (pageOrigin === undefined) {
     return new EndpointError(
@@ -130,8 +130,8 @@ export function unreachable(url: string, cause: unknown, pageOrigin: string | un
   return new EndpointError(
     'endpoint-unreachable',
     `${host} did not answer this page: it is not running, or it does not let pages from ${pageOrigin} read its answers (CORS).`,
-    `Start the server with this origin allowed: vLLM --allowed-origins '["${pageOrigin}"]', Ollama OLLAMA_ORIGINS=${pageOrigin}, Ray Serve a CORS middleware; ` +
-      `llama.cpp and SGLang allow every origin. Whether ${hostname} runs at all: curl ${url}.`,
+    `Check on the machine of the page: curl ${url}. If that answers, let the server allow this origin: Ollama OLLAMA_ORIGINS=${pageOrigin}, ` +
+      `vLLM --allowed-origins '["${pageOrigin}"]' (vLLM, SGLang, llama.cpp and Ray Serve allow every origin unless told otherwise).`,
     { passing: true },
   );
 }

@@ -19,6 +19,8 @@ export class SseParser {
   /** The events that `chunk` completes. */
   push(chunk: string): SseEvent[] {
     let text = this.rest + chunk;
+    // What was kept holds no line end, but perhaps a CR at its end.
+    let scan = Math.max(0, this.rest.length - 1);
     if (!this.started && text !== '') {
       if (text.startsWith('\ufeff')) text = text.slice(1);
       this.started = true;
@@ -26,11 +28,12 @@ export class SseParser {
     const events: SseEvent[] = [];
     let at = 0;
     for (;;) {
-      const end = lineEnd(text, at);
+      const end = lineEnd(text, scan);
       if (!end) break;
       const done = this.line(text.slice(at, end.at));
       if (done) events.push(done);
       at = end.next;
+      scan = at;
     }
     this.rest = text.slice(at);
     return events;
@@ -56,7 +59,7 @@ export class SseParser {
   }
 }
 
-/** Where the line that starts at `from` ends and the next begins; undefined while that cannot be told. */
+/** Where the first line that ends at or after `from` ends and the next begins; undefined while that cannot be told. */
 function lineEnd(text: string, from: number): { readonly at: number; readonly next: number } | undefined {
   for (let i = from; i < text.length; i++) {
     if (text[i] === '\n') return { at: i, next: i + 1 };

@@ -30,6 +30,7 @@ describe('Transport', () => {
     [404, { message: 'Not Found' }, 'endpoint-unreachable'],
     [404, { message: 'The model `x` does not exist.', code: 'model_not_found' }, 'endpoint-model-unknown'],
     [404, { message: 'model "x" not found, try pulling it first' }, 'endpoint-model-unknown'],
+    [404, { message: 'Got request for model "q2.5". Could not find base model with ID "q2.5".' }, 'endpoint-model-unknown'],
     [429, { message: 'You exceeded your current quota', code: 'insufficient_quota' }, 'endpoint-rate-limited'],
     [400, { message: "This model's maximum context length is 8 tokens." }, 'context-length'],
     [400, { message: 'the request exceeds the available context size' }, 'context-length'],
