@@ -103,7 +103,9 @@ describe('a real server', () => {
       ['reset', 'endpoint-unreachable'],
     ] as const) {
       const server = await serve({ models: ['echo'], faults: { [fault]: 1, cleanAfter: 99 } });
-      const model = await EndpointModel.connect(settings(server, { retries: 1, timeoutSeconds: 0.2 }), { clock: QUICK });
+      const model = await EndpointModel.connect(settings(server, { retries: 1, timeoutSeconds: fault === 'slow' ? 1 : 30 }), {
+        clock: QUICK,
+      });
       for (const stream of [false, true]) {
         const asked = model.generate(hello, { ...options, ...(stream ? { onText: () => undefined } : {}) });
         await expect(asked, fault).rejects.toMatchObject({ code });
