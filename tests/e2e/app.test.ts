@@ -65,6 +65,12 @@ describe('every route', () => {
         if (path.startsWith('#/run/')) expect((await size()).high).toBeLessThanOrEqual(DESKTOP.height);
         await page.setViewportSize(PHONE);
         expect((await size()).wide).toBeLessThanOrEqual(PHONE.width);
+        const cut = await page.evaluate(() =>
+          [...document.querySelectorAll('.table-scroll')]
+            .filter((box) => box.scrollWidth > box.clientWidth + 1)
+            .map((box) => box.textContent),
+        );
+        expect(cut, 'tables on a phone').toEqual([]);
         expect(complaints).toEqual([]);
       });
     });

@@ -107,7 +107,7 @@ function Rate(props: { readonly score: Score | undefined; readonly strong?: bool
       {(score) => (
         <>
           <span classList={{ strong: props.strong === true }}>{formatRate(score().rate)}</span>
-          <span class="text-2"> {formatInterval(score().wilson)}</span>
+          <span class="text-2 interval"> {formatInterval(score().wilson)}</span>
         </>
       )}
     </Show>
