@@ -101,8 +101,10 @@ function* outputFiles(content: Content, quantization: string): Generator<OutputF
     return;
   }
   const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+  // First, since it may find that the format cannot describe the model.
+  const config = encode(`${JSON.stringify(hubConfig(weights.config), null, 2)}\n`);
   yield { path: 'model.safetensors', bytes: writeSafetensors(weights) };
   yield { path: 'tokenizer.json', bytes: encode(rest.tokenizerJson) };
   if (rest.tokenizerConfig !== undefined) yield { path: 'tokenizer_config.json', bytes: encode(rest.tokenizerConfig) };
-  yield { path: 'config.json', bytes: encode(`${JSON.stringify(hubConfig(weights.config), null, 2)}\n`) };
+  yield { path: 'config.json', bytes: config };
 }

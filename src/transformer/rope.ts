@@ -1,3 +1,4 @@
+import { NacreError } from '../core/errors.ts';
 import type { DecoderConfig } from './weights.ts';
 
 type RopeConfig = Pick<DecoderConfig, 'headDim' | 'ropeTheta' | 'ropeScaling' | 'ropeFactors'>;
@@ -29,6 +30,16 @@ export function llama3Factors(config: RopeConfig): Float64Array {
     const blend = (scaling.original / wavelength - scaling.low) / (scaling.high - scaling.low);
     return 1 / ((1 - blend) / scaling.factor + blend);
   });
+}
+
+/** For formats that know rotary scaling by Llama 3's parameters only. @throws {NacreError} `rope-factors` */
+export function refuseRopeFactors(config: RopeConfig, format: string): void {
+  if (config.ropeFactors === undefined) return;
+  throw new NacreError(
+    'rope-factors',
+    `The model divides its rotary frequencies by factors of its own, which ${format} cannot say.`,
+    'Use the model in the form it has.',
+  );
 }
 
 /** Cosines and sines [positions, headDim/2], computed in float64 and rounded once. */

@@ -1,5 +1,6 @@
 import type { MatrixSource } from '../tensor/backend.ts';
 import { unpackMatrix } from '../tensor/cpu/unpack.ts';
+import { refuseRopeFactors } from './rope.ts';
 import type { DecoderConfig, DecoderWeights } from './weights.ts';
 
 interface NamedTensor {
@@ -77,8 +78,9 @@ function hubTensors(weights: DecoderWeights): NamedTensor[] {
 
 const CLASS_PREFIX = { llama: 'Llama', qwen2: 'Qwen2', qwen3: 'Qwen3' } as const;
 
-/** The `config.json` beside it. `embedding_scale` is Nacre's own field, absent when it is 1; transformers ignores it. */
+/** The `config.json` beside it. `embedding_scale` is Nacre's own field, absent when it is 1; transformers ignores it. @throws {NacreError} `rope-factors` */
 export function hubConfig(config: DecoderConfig): Record<string, unknown> {
+  refuseRopeFactors(config, 'config.json');
   const scaling = config.ropeScaling;
   return {
     architectures: [`${CLASS_PREFIX[config.architecture]}ForCausalLM`],

@@ -86,7 +86,8 @@ interface OpenPrefix {
 
 interface Loaded {
   readonly backend: Backend;
-  readonly model: LoadedModel;
+  /** The weights are on the backend: what they were made from may go. */
+  readonly model: Omit<LoadedModel, 'weights'>;
   readonly decoder: Decoder;
   readonly pool: SequencePool;
   readonly speech: Speech;
@@ -116,7 +117,8 @@ export class OwnEngine implements EngineHandle {
     await this.close();
     const decoder = new Decoder(backend, trainable ? trainableWeights(model.weights) : model.weights);
     const speech = new Speech(model.tokenizer, model.chatTemplate);
-    this.loaded = { backend, model, decoder, pool: new SequencePool(decoder), speech, trainable };
+    const { weights: _, ...rest } = model;
+    this.loaded = { backend, model: rest, decoder, pool: new SequencePool(decoder), speech, trainable };
     return this.info();
   }
 

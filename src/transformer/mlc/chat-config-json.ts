@@ -1,6 +1,7 @@
 import type { ConvTemplate } from '../chat-template.ts';
+import { refuseRopeFactors } from '../rope.ts';
 import type { DecoderConfig } from '../weights.ts';
-import { BARE_TEMPLATE, type Quantisation, type SamplingDefaults } from './config.ts';
+import { BARE_TEMPLATE, CONFIG_FILE, type Quantisation, type SamplingDefaults } from './config.ts';
 
 export interface ChatConfigExtras {
   readonly quantisation: Quantisation;
@@ -11,9 +12,10 @@ export interface ChatConfigExtras {
   readonly tokenizerConfig?: string;
 }
 
-/** The chat configuration other MLC runtimes expect. `embedding_scale` is our extension and left out when it is 1. */
+/** The chat configuration other MLC runtimes expect. `embedding_scale` is our extension and left out when it is 1. @throws {NacreError} `rope-factors` */
 export function chatConfigJson(config: DecoderConfig, options: ChatConfigExtras): Record<string, unknown> {
   const { conv, sampling } = options;
+  refuseRopeFactors(config, CONFIG_FILE);
   const rope = config.architecture === 'llama' ? { position_embedding_base: config.ropeTheta } : { rope_theta: config.ropeTheta };
   return {
     version: '0.1.0',

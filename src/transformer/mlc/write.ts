@@ -33,11 +33,13 @@ export interface OutputFile {
 /**
  * Writes a decoder in MLC format, file by file, so that no more than one shard is held. Matrices already stored in the
  * wanted form are kept bit for bit; `q0f32` stores float32 as bfloat16, as the format demands, and so loses precision.
- * @throws {NacreError} `beyond-float16` naming a tensor whose values float16 cannot hold.
+ * @throws {NacreError} `beyond-float16` naming a tensor whose values float16 cannot hold; `rope-factors`.
  */
 export function* writeMlc(weights: DecoderWeights, options: WriteOptions): Generator<OutputFile, void, undefined> {
   const { quantisation } = options;
   const limit = options.shardBytes ?? SHARD_BYTES;
+  // First, since it may find that the format cannot describe the model.
+  const config = encodeJson(chatConfigJson(weights.config, options));
   const shards: ShardEntry[] = [];
   let open: StoredTensor[] = [];
   let openBytes = 0;
@@ -73,7 +75,7 @@ export function* writeMlc(weights: DecoderWeights, options: WriteOptions): Gener
   yield { path: 'tokenizer.json', bytes: new TextEncoder().encode(options.tokenizerJson) };
   if (options.tokenizerConfig !== undefined)
     yield { path: 'tokenizer_config.json', bytes: new TextEncoder().encode(options.tokenizerConfig) };
-  yield { path: CONFIG_FILE, bytes: encodeJson(chatConfigJson(weights.config, options)) };
+  yield { path: CONFIG_FILE, bytes: config };
 }
 
 /** All files at once, for small models. */
