@@ -44,7 +44,7 @@ export class RunSession {
 
   constructor(input: SessionInput) {
     this.input = input;
-    this.status = input.record.status === 'new' ? 'running' : input.record.status;
+    this.status = input.record.status === 'new' || input.record.status === 'failed' ? 'running' : input.record.status;
     this.secondsBefore = input.record.seconds;
     this.longestTaskMs = input.record.longestTaskMs;
     this.timeLeft = new TimeLeft(input.record.config);
