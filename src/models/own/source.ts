@@ -56,7 +56,7 @@ export function openSource(model: ModelSource, base: string): OpenedSource {
       return { id: model.id, source: urlSource(new URL(`models/${model.id}/`, base)) };
     case 'url': {
       const url = new URL(model.url, base);
-      if (isGgufName(url.pathname)) return { id: modelName(model.url), source: ggufSource(fileName(url), url) };
+      if (isGgufName(url.pathname)) return { id: fileName(url), source: ggufSource(fileName(url), url) };
       return { id: modelName(model.url), source: urlSource(folderUrl(url)) };
     }
     case 'gguf':
