@@ -1,20 +1,32 @@
-import { SPLITS, type Split } from '../../src/core/types.ts';
+import { SPLITS, type Split, type Suite } from '../../src/core/types.ts';
 import { ENDPOINT, type ModelChoice, parseWith } from '../../src/lab/config.ts';
 import { type Evaluation, evaluateContext } from '../../src/lab/evaluate.ts';
 import { parseSkill } from '../../src/lab/skill.ts';
 import { suiteTarget } from '../../src/lab/target.ts';
 import { EndpointSettings } from '../../src/models/endpoint/settings.ts';
-import { createSuite } from '../../src/suites/registry.ts';
 import { numberOption, type ParsedArgs, seedOption, textOption, usage } from './args.ts';
 import { environmentKeys } from './endpoint-keys.ts';
 import { readUserFile } from './node-files.ts';
 import { NodeModels } from './node-models.ts';
+import { openSuite } from './node-suites.ts';
 import { countProgress } from './progress.ts';
 
 /** `evaluate`: success of one context on the first n tasks of a split. @throws {NacreError} for bad input. */
 export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Evaluation> {
-  const suite = createSuite(textOption(args, 'suite') ?? 'household');
+  const opened = await openSuite(textOption(args, 'suite') ?? 'household', textOption(args, 'mapping'));
+  try {
+    return await evaluate(args, opened.suite, signal);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function evaluate(args: ParsedArgs, suite: Suite, signal: AbortSignal): Promise<Evaluation> {
   const split = splitOption(args);
+  if (suite.splits[split].length === 0) {
+    const filled = SPLITS.filter((name) => suite.splits[name].length > 0);
+    throw usage(`--split: the suite has no tasks in "${split}".`, `Choose one of: ${filled.join(', ')}.`);
+  }
   const n = numberOption(args, 'n', {
     default: Math.min(192, suite.splits[split].length),
     min: 1,

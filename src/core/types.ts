@@ -37,6 +37,8 @@ export interface Suite {
   readonly title: string;
   /** Most actions an episode may take before it counts as failed with finish `turn-limit`. */
   readonly maxTurns: number;
+  /** Most tokens of one action; absent leaves it to who runs the suite. */
+  readonly maxTokensPerTurn?: number;
   readonly splits: Readonly<Record<Split, readonly Task[]>>;
   /** How to act here, for models that were not trained on the suite: stands before the context. */
   readonly instructions?: string;

@@ -2,7 +2,7 @@ import type { Rollout, Suite } from '../core/types.ts';
 import type { RolloutModel } from '../models/chat-rollouts.ts';
 import type { Target } from '../textual/types.ts';
 
-/** Most tokens of one action; the longest household command has eight. */
+/** Most tokens of one action where the suite names no number; the longest household command has eight. */
 const ACTION_TOKENS = 24;
 
 /**
@@ -21,7 +21,7 @@ export function suiteTarget(suite: Suite, connect: () => Promise<RolloutModel>):
         temperature,
         topP: 1,
         maxTurns: suite.maxTurns,
-        maxTokensPerTurn: ACTION_TOKENS,
+        maxTokensPerTurn: suite.maxTokensPerTurn ?? ACTION_TOKENS,
         ...(suite.instructions === undefined ? {} : { instructions: suite.instructions }),
         ...(suite.readAction ? { readAction: suite.readAction } : {}),
         signal,

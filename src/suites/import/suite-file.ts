@@ -23,10 +23,12 @@ const ImportedTask = v.strictObject({
 });
 export type ImportedTask = v.InferOutput<typeof ImportedTask>;
 
+export const SuiteId = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,59}$/, 'lower-case letters, digits and hyphens, at most 60'));
+
 /** A suite that a user brought: plain data that can be stored, exported and opened on another machine. */
 export const ImportedSuite = v.strictObject({
   schema: v.literal('nacre.suite/1'),
-  id: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,59}$/, 'lower-case letters, digits and hyphens, at most 60')),
+  id: SuiteId,
   title: text(120),
   /** Where it came from: the name of the file, and what its licence asks to be said. */
   origin: v.optional(v.strictObject({ file: v.optional(text(500)), note: v.optional(text(5000)) }), {}),
@@ -44,6 +46,7 @@ export type ImportedSuite = v.InferOutput<typeof ImportedSuite>;
 export function suiteId(name: string): string {
   const folded = name
     .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/\.[a-z0-9]{1,6}$/, '')
     .replace(/[^a-z0-9]+/g, '-')
@@ -61,6 +64,11 @@ export function formatSuiteFile(suite: ImportedSuite): string {
 /** Identity of a suite: equal content, equal hash, whatever the order of its keys. */
 export function suiteHash(suite: ImportedSuite): string {
   return contentHash(JSON.stringify(v.parse(ImportedSuite, suite)));
+}
+
+/** Whether a text claims to be a suite file, of any version. */
+export function isSuiteFile(text: string): boolean {
+  return /^\ufeff?\s*\{\s*"schema"\s*:\s*"nacre\.suite\//.test(text);
 }
 
 /** @throws {NacreError} `suite-invalid` naming the file and each wrong field. */

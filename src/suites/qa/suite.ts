@@ -2,6 +2,9 @@ import { NacreError } from '../../core/errors.ts';
 import type { Episode, Split, Step, Suite, Task } from '../../core/types.ts';
 import type { Scorer } from '../scorers/types.ts';
 
+/** Room for working out an answer step by step. */
+const ANSWER_TOKENS = 512;
+
 export interface QuestionSuiteOptions {
   readonly id: string;
   readonly title: string;
@@ -11,7 +14,7 @@ export interface QuestionSuiteOptions {
 
 /** A suite of questions that take one answer. Task data is `QuestionData`; the accepted answers are never shown. */
 export function createQuestionSuite({ id, title, splits, scorer }: QuestionSuiteOptions): Suite {
-  return { id, title, maxTurns: 1, splits, open: (task) => new QuestionEpisode(task, scorer) };
+  return { id, title, maxTurns: 1, maxTokensPerTurn: ANSWER_TOKENS, splits, open: (task) => new QuestionEpisode(task, scorer) };
 }
 
 /** One question: the first answer ends it. */

@@ -1,14 +1,19 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openSuite } from '../../../scripts/cli/node-suites.ts';
 import { nodeSandbox } from '../../../scripts/node-sandbox.ts';
 import { SPLITS, type Step, type Suite } from '../../../src/core/types.ts';
 import { importTable, mapTable } from '../../../src/suites/import/import.ts';
 import { Mapping, suggestMapping } from '../../../src/suites/import/mapping.ts';
-import { formatSuiteFile, type ImportedSuite, parseSuiteFile } from '../../../src/suites/import/suite-file.ts';
+import { checkReference } from '../../../src/suites/import/reference.ts';
+import { formatSuiteFile, type ImportedSuite, parseSuiteFile, suiteHash } from '../../../src/suites/import/suite-file.ts';
 import { readTable } from '../../../src/suites/import/table.ts';
 import { importPassages } from '../../../src/suites/qa/passages.ts';
 import { PRESETS } from '../../../src/suites/qa/presets.ts';
+import { readSuiteData } from '../../../src/suites/qa/read.ts';
 import { importWordProblems } from '../../../src/suites/qa/word-problems.ts';
 import { openImportedSuite } from '../../../src/suites/registry.ts';
 import { questionData } from '../../../src/suites/scorers/types.ts';
@@ -110,6 +115,54 @@ describe('the forms of well-known data', () => {
     const records = '[{"question":"q","answer":"Ada","context":[{"title":"T","sentences":["One."," Two."]}]}]';
     expect(importPassages('h.json', pairs)).toEqual(importPassages('h.json', records));
     expect(importPassages('h.json', pairs).tasks[0]!.input).toContain('[1] T\nOne. Two.\n\nQuestion: q');
+  });
+});
+
+describe('any file a user may bring', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const table = bytes('q,a\nx,1\ny,2\n');
+
+  it('is a suite file, data in a well-known form, or a table with a mapping', () => {
+    const suite = readSuiteData('t.csv', table, { input: '{{q}}', answers: ['a'] });
+    expect(suite).toMatchObject({ id: 't', title: 't.csv', scorer: { kind: 'exact' } });
+    expect(readSuiteData('any', bytes(`\ufeff${formatSuiteFile(suite)}`))).toEqual(suite);
+    expect(readSuiteData('g.jsonl', bytes('{"question":"1+1?","answer":"1+1=2\\n#### 2"}')).scorer.kind).toBe('numeric');
+    expect(() => readSuiteData('t.csv', table)).toThrow(
+      expect.objectContaining({ code: 'mapping-needed', message: expect.stringContaining('q, a') }),
+    );
+    expect(() => readSuiteData('t.csv', table, { input: '{{q}}', answers: 'a' })).toThrow(
+      expect.objectContaining({ code: 'mapping-invalid', message: expect.stringContaining('answers') }),
+    );
+    expect(() => readSuiteData('s.json', bytes('{"schema": "nacre.suite/9"}'))).toThrow(expect.objectContaining({ code: 'suite-invalid' }));
+  });
+
+  it('is what the experiment meant, or refused', () => {
+    const suite = readSuiteData('t.csv', table, { input: '{{q}}', answers: ['a'] });
+    expect(checkReference({ name: 't', hash: suiteHash(suite) }, suite)).toBe(suite);
+    expect(checkReference({ name: 't' }, suite)).toBe(suite);
+    expect(() => checkReference({ name: 't' }, undefined)).toThrow(expect.objectContaining({ code: 'suite-missing' }));
+    expect(() => checkReference({ name: 't', hash: suiteHash(suite) }, { ...suite, title: 'u' })).toThrow(
+      expect.objectContaining({ code: 'suite-differs' }),
+    );
+  });
+
+  it('opens from the command line', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'nacre-suite-'));
+    try {
+      writeFileSync(join(folder, 't.csv'), table);
+      writeFileSync(
+        join(folder, 'm.json'),
+        JSON.stringify({ input: '{{q}}', answers: ['a'], scorer: { kind: 'regex' }, split: { by: 'seed', parts: { test: 1 } } }),
+      );
+      const { suite, close } = await openSuite(join(folder, 't.csv'), join(folder, 'm.json'));
+      expect(suite.splits.test).toHaveLength(2);
+      expect(await suite.open(suite.splits.test[0]!, 0).act('1')).toMatchObject({ success: true });
+      await close();
+      await expect(openSuite(join(folder, 'none.csv'))).rejects.toMatchObject({ code: 'file-missing' });
+      await expect(openSuite('none')).rejects.toMatchObject({ code: 'unknown-suite' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 
