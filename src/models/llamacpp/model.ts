@@ -212,6 +212,8 @@ async function start(create: CreateWllama, files: readonly Blob[], options: Llam
       reasoning_format: 'none',
       log_level: WARNINGS,
     });
+    // A file that llama.cpp cannot read loads without an error, to a model without a context.
+    if (wllama.getLoadedContextInfo().n_ctx === 0) throw new Error(native.at(-1) ?? 'error loading model');
     return { wllama, native };
   } catch (thrown) {
     await wllama.exit();
