@@ -64,11 +64,16 @@ export function importTable(table: Table, mapping: Mapping, { title, id, note }:
 /** Collects problems and counts them. */
 class Report {
   private readonly problems: Problem[] = [];
-  errors = 0;
+  private failures = 0;
   private warnings = 0;
 
+  /** How many so far. */
+  get errors(): number {
+    return this.failures;
+  }
+
   add(problem: Problem): void {
-    if (problem.severity === 'error') this.errors++;
+    if (problem.severity === 'error') this.failures++;
     else this.warnings++;
     if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem);
   }

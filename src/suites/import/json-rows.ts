@@ -30,10 +30,12 @@ function parse(file: string, text: string, place: Place): Json {
     return parseExactJson(text);
   } catch (thrown) {
     if (!(thrown instanceof JsonFault)) throw thrown;
+    const path = thrown.path === '' ? [] : thrown.path.split('.');
     // In a list the path begins with the index of the record.
-    const [, index, column] = /^(?:(\d+)\.)?([^.]*)/.exec(thrown.path) ?? [];
-    const row = place.row ?? (index === undefined ? undefined : Number(index) + 1);
-    const where = { ...place, ...(row === undefined ? {} : { row }), ...(column ? { column } : {}) };
+    const index = place.row === undefined && /^\d+$/.test(path[0] ?? '') ? Number(path.shift()) : undefined;
+    const row = index === undefined ? place.row : index + 1;
+    const column = path[0];
+    const where = { ...place, ...(row === undefined ? {} : { row }), ...(column === undefined ? {} : { column }) };
     throw unreadable(file, where, thrown.path === '' ? thrown.message : `holds ${thrown.message}`, 'Correct this place and try again.');
   }
 }

@@ -45,7 +45,9 @@ export function drawSplits(items: readonly SplitItem[], parts: SplitParts, seed:
     typeOf.set(key, home);
     const twins = byType.get(home) ?? new Map<string, number[]>();
     byType.set(home, twins);
-    twins.set(key, [...(twins.get(key) ?? []), i]);
+    const indices = twins.get(key);
+    if (indices) indices.push(i);
+    else twins.set(key, [i]);
   });
   const result = new Array<Split>(items.length);
   const total = SPLITS.reduce((sum, split) => sum + parts[split], 0);

@@ -9,7 +9,7 @@ export interface SandboxThread {
 }
 
 /** How long past its limit a call is given to stop by itself, in ms. */
-const GRACE_MS = 500;
+const GRACE_MS = 1000;
 
 /**
  * A sandbox that cannot be wedged. It starts its thread when first needed, plays one call at a time, and when a call does not

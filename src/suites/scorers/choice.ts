@@ -1,7 +1,7 @@
 import { extractAnswer } from './answer.ts';
 
 /** What stands before a label in a sentence. Only these words may differ in case: "the answer is a dog" names no label. */
-const SAYS = `(?:[Aa]nswer|ANSWER|[Oo]ption|OPTION|[Cc]hoice|CHOICE)(?:\\s+(?:is|IS))?\\s*:?\\s*[([{"']*`;
+const SAYS = `(?:[Aa]nswer|ANSWER|[Oo]ption|OPTION|[Cc]hoice|CHOICE)(?:\\s+(?:is|IS))?\\s*(?::\\s*)?[([{"']*`;
 
 /**
  * The label of a multiple-choice answer, or undefined where none can be told. In this order: the answer is a label (with

@@ -109,6 +109,8 @@ describe('JSON files', () => {
     ['no list', '{"data": []}', 'json', /is not a JSON list/],
     ['an infinite number', '[{"q":1},{"n":{"x":1e400}}]', 'json', /row 2, column "n": holds a number too large/],
     ['an infinite number on a line', '{"n":-1e999}', 'jsonl', /row 1 \(line 1\), column "n": holds a number too large/],
+    ['an infinite entry', '[{"q":1}, 1e400]', 'json', /row 2: holds a number too large/],
+    ['an infinite number in no list', '{"q": 1e400}', 'json', /column "q": holds a number too large/],
     ['NaN', '{"n":NaN}', 'jsonl', /line 1/],
     ['a prototype key', '[{"q":{"__proto__":{"a":1}}}]', 'json', /row 1, column "q": holds the forbidden key "__proto__"/],
     ['a prototype column', '{"__proto__":1}', 'jsonl', /forbidden key "__proto__"/],

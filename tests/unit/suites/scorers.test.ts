@@ -205,6 +205,10 @@ describe('multiple choice', () => {
     expect(readLabel(output, DEFAULT_LABELS)).toBe(label);
   });
 
+  it('stays linear on long runs of spaces', () => {
+    expect(readLabel(`the answer${' '.repeat(100_000)}is${' '.repeat(100_000)}unclear`, DEFAULT_LABELS)).toBeUndefined();
+  });
+
   it('knows labels of any kind, longest first', () => {
     expect(readLabel('10', ['1', '10'])).toBe('10');
     expect(readLabel('the answer is 10.', ['1', '10'])).toBe('10');
