@@ -21,6 +21,9 @@ export interface ModelInfo {
   /** The device behind it, as it describes itself. */
   readonly adapter: string;
   readonly contextLength: number;
+  /** Tokens in the vocabulary and layers, of models whose insides can be read. */
+  readonly vocabulary?: number;
+  readonly layers?: number;
   readonly capabilities: ModelCapabilities;
 }
 

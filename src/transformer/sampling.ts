@@ -8,6 +8,8 @@ export interface Sampling {
   readonly topP: number;
   /** 0 or absent: no limit. */
   readonly topK?: number;
+  /** Also measure the entropy over this many likeliest tokens, renormalised. Changes nothing in what is drawn. */
+  readonly entropyTopK?: number;
 }
 
 export interface SampledToken {
@@ -16,6 +18,8 @@ export interface SampledToken {
   readonly logprob: number;
   /** Entropy in nats of that softmax. */
   readonly entropy: number;
+  /** Entropy in nats over the `entropyTopK` likeliest tokens; absent unless asked for. */
+  readonly topEntropy?: number;
 }
 
 /**
@@ -26,7 +30,16 @@ export interface SampledToken {
 export function sampleToken(logits: Float32Array, sampling: Sampling, random: Random): SampledToken {
   const { best, max, logSum, entropy } = summarise(logits);
   const id = sampling.temperature === 0 ? best : draw(logits, max, sampling, random);
-  return { id, logprob: logits[id]! - logSum, entropy };
+  const sampled = { id, logprob: logits[id]! - logSum, entropy };
+  const { entropyTopK } = sampling;
+  if (entropyTopK === undefined) return sampled;
+  return { ...sampled, topEntropy: entropyTopK >= logits.length ? entropy : topEntropy(logits, entropyTopK) };
+}
+
+/** Entropy in nats of the softmax over the `count` largest logits alone. */
+export function topEntropy(logits: Float32Array, count: number): number {
+  const ascending = logits.slice().sort();
+  return summarise(ascending.subarray(Math.max(0, ascending.length - count))).entropy;
 }
 
 /** Maximum (lowest index on ties), log-sum-exp and entropy of a row of logits, in float64. */

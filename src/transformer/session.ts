@@ -42,6 +42,8 @@ export type TurnFinish = 'stop' | 'length' | 'context' | 'cancelled';
 
 export interface TurnResult extends TokenTrace {
   readonly finish: TurnFinish;
+  /** Entropy over the likeliest tokens at each sampled one, where the request asks for it. */
+  readonly topEntropies?: readonly number[];
 }
 
 export interface TurnOptions {
@@ -70,6 +72,7 @@ interface Running {
   readonly ids: number[];
   readonly logprobs: number[];
   readonly entropies: number[];
+  readonly topEntropies: number[];
 }
 
 /** Own regions grow in steps of this many rows at least. */
@@ -155,7 +158,7 @@ export class SequencePool {
     let running = this.admit(requests, results);
     const breather = new Breather();
     const finish = (run: Running, how: TurnFinish): void => {
-      results[run.index] = { ids: run.ids, logprobs: run.logprobs, entropies: run.entropies, finish: how };
+      results[run.index] = turnResult(run, how);
     };
     while (running.length > 0) {
       await breather.breathe();
@@ -176,6 +179,7 @@ export class SequencePool {
         run.ids.push(sampled.id);
         run.logprobs.push(sampled.logprob);
         run.entropies.push(sampled.entropy);
+        if (sampled.topEntropy !== undefined) run.topEntropies.push(sampled.topEntropy);
         options.onToken?.(run.index, sampled.id);
         if (request.stopIds.includes(sampled.id) || request.until?.(run.ids)) finish(run, 'stop');
         else if (run.ids.length >= request.maxTokens) finish(run, 'length');
@@ -202,9 +206,9 @@ export class SequencePool {
     }
     requests.forEach((request, index) => {
       const sequence = live(request.sequence);
-      const run: Running = { index, request, sequence, ids: [], logprobs: [], entropies: [] };
+      const run: Running = { index, request, sequence, ids: [], logprobs: [], entropies: [], topEntropies: [] };
       if (this.length(sequence) + request.tokens.length >= this.decoder.config.contextLength) {
-        results[index] = { ids: run.ids, logprobs: run.logprobs, entropies: run.entropies, finish: 'context' };
+        results[index] = turnResult(run, 'context');
         return;
       }
       for (const id of request.tokens) sequence.tokens.push(id);
@@ -283,6 +287,10 @@ export class RowBuilder {
       wanted,
     };
   }
+}
+
+function turnResult({ request, ids, logprobs, entropies, topEntropies }: Running, finish: TurnFinish): TurnResult {
+  return { ids, logprobs, entropies, finish, ...(request.entropyTopK === undefined ? {} : { topEntropies }) };
 }
 
 function roundUp(rows: number): number {

@@ -32,6 +32,20 @@ export interface EngineTurn extends SamplingOptions {
   /** The tokens drawn depend on the text so far, `seed` and `key` alone. */
   readonly seed: number;
   readonly key: string;
+  /** Asks for what learning from the turn needs. */
+  readonly detail?: { readonly entropyTopK: number };
+}
+
+/** What learning from a turn needs beyond the turn itself. */
+export interface TurnDetail {
+  /** Tokens of the new messages. */
+  readonly inputIds: readonly number[];
+  /** The template rewrote earlier turns, so `inputIds` are the whole text. */
+  readonly restart: boolean;
+  /** Vocabulary text of each sampled token. */
+  readonly pieces: readonly string[];
+  /** Entropy over the likeliest tokens at each sampled token (nats). */
+  readonly topEntropies: readonly number[];
 }
 
 export interface EngineTurnResult {
@@ -43,11 +57,13 @@ export interface EngineTurnResult {
   readonly inputTokens: number;
   /** All tokens before the answer, a shared prefix included. */
   readonly historyTokens: number;
+  readonly detail?: TurnDetail;
 }
 
 export interface OpenedPrefix {
   readonly prefix: number;
   readonly tokens: number;
+  readonly ids: readonly number[];
 }
 
 /** What callers in any thread may ask of an engine; ids are numbers, everything else plain data. */
@@ -131,6 +147,8 @@ export class OwnEngine implements EngineHandle {
       backend: backend.info.kind,
       adapter: backend.info.adapter,
       contextLength: decoder.config.contextLength,
+      vocabulary: decoder.config.vocab,
+      layers: decoder.config.layers,
       capabilities: { chat: true, json: false, logprobs: true, probe: true, train: trainable },
     };
   }
@@ -143,7 +161,7 @@ export class OwnEngine implements EngineHandle {
       const prefix = ids.length === 0 ? undefined : await pool.createPrefix(ids);
       const id = this.nextId++;
       this.prefixes.set(id, { prefix, messages, text: prefix ? text : '' });
-      return { prefix: id, tokens: ids.length };
+      return { prefix: id, tokens: ids.length, ids };
     });
   }
 
@@ -179,7 +197,7 @@ export class OwnEngine implements EngineHandle {
   turns(requests: readonly EngineTurn[], onText?: (request: number, text: string) => void): Promise<EngineTurnResult[]> {
     const { signal } = this.cancelling;
     return this.exclusive(async () => {
-      const { pool, decoder } = this.ready();
+      const { pool, decoder, speech } = this.ready();
       const asked = requests.map((request) => {
         const conversation = this.conversation(request.sequence);
         const next = conversation.ask(request.messages);
@@ -187,7 +205,7 @@ export class OwnEngine implements EngineHandle {
           pool.release(conversation.sequence);
           conversation.sequence = pool.start();
         }
-        return { request, conversation, ids: next.ids, history: pool.length(conversation.sequence) + next.ids.length };
+        return { request, conversation, ...next, history: pool.length(conversation.sequence) + next.ids.length };
       });
       const results = await pool.decodeTurn(
         asked.map(({ request, conversation, ids }, i) => ({
@@ -199,14 +217,18 @@ export class OwnEngine implements EngineHandle {
           maxTokens: request.maxTokens,
           stopIds: decoder.config.eosIds,
           random: new Random(request.seed, request.key),
+          ...(request.detail ? { entropyTopK: request.detail.entropyTopK } : {}),
           ...watch(request, conversation, onText && ((text) => onText(i, text))),
         })),
         { signal },
       );
-      return results.map(({ finish, ...tokens }, i) => {
-        const { conversation, ids, history } = asked[i]!;
+      return results.map(({ finish, topEntropies, ...tokens }, i) => {
+        const { conversation, ids, history, restart } = asked[i]!;
         const text = beforeStop(conversation.answer(tokens.ids), requests[i]!.stop ?? []).text;
-        return { text, tokens, finish, inputTokens: ids.length, historyTokens: history };
+        const turn = { text, tokens, finish, inputTokens: ids.length, historyTokens: history };
+        if (!topEntropies) return turn;
+        const pieces = tokens.ids.map((id) => speech.tokenizer.tokenText(id));
+        return { ...turn, detail: { inputIds: ids, restart, pieces, topEntropies } };
       });
     });
   }
