@@ -4,10 +4,6 @@
  */
 import { blockLength, blockPanelBytes, panelBlockBytes, Q4_1, Q4_K, Q8_0 } from './block-panels';
 import { widen16 } from './half';
-import { put8 } from './multiply';
-
-/** Where the sums of the eight columns are kept between runs. */
-const sums = memory.data(32, 16);
 
 /**
  * A run of positions of one panel, `code·scale + least` for each: stored at `to` as float32 [count][8], or with x given
@@ -174,16 +170,4 @@ export function blockRow(to: usize, panels: usize, format: i32, n: usize, k: i32
   walkPanel(scratch, 0, panels + (n >> 3) * blockPanelBytes(format, k), format, k);
   const column = scratch + ((n & 7) << 2);
   for (let i: usize = 0; i < <usize>k; i++) store<f32>(to + (i << 2), load<f32>(column + (i << 5)));
-}
-
-/** One row against all panels, without widening them in memory: the same sums in the same order as the tiles. */
-export function multiplyBlocksRow(out: usize, x: usize, panels: usize, format: i32, bias: usize, n: i32, k: i32, accumulate: bool): void {
-  const zero = f32x4.splat(0);
-  for (let first = 0; first < n; first += 8, panels += blockPanelBytes(format, k)) {
-    v128.store(sums, zero);
-    v128.store(sums, zero, 16);
-    walkPanel(sums, x, panels, format, k);
-    const at = (<usize>first) << 2;
-    put8(out + at, v128.load(sums), v128.load(sums, 16), bias ? bias + at : 0, min(8, n - first), accumulate);
-  }
 }

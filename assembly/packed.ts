@@ -8,16 +8,13 @@
  * The products take some columns of a wider result: `outRow` and `dOutRow` are the bytes of a whole row. Look-ups skip rows
  * that are not among the `count` from `first`, which another part of the matrix holds.
  */
-import { blockPanelBytes, isBlocks } from './block-panels';
-import { blockRow, multiplyBlocksRow, walkPanel } from './blocks';
+import { isBlocks } from './block-panels';
+import { blockRow, walkPanel } from './blocks';
 import { widen16 } from './half';
 import { multiply } from './multiply';
+import { multiplyPackedRow } from './packed-row';
+import { BF16, F16, F32, panelBytes, scaleBytes } from './panels';
 import { dot, scaleInto } from './vector';
-
-const F32 = 0;
-const F16 = 1;
-const BF16 = 2;
-/** What is neither these nor blocks is q4. */
 
 /** [n, k] halves row-major → panels; missing columns are 0. */
 export function packHalves(panels: usize, values: usize, n: i32, k: i32): void {
@@ -45,16 +42,6 @@ export function packCodes(panels: usize, codes: usize, n: i32, k: i32): void {
       store<u32>(panels, word);
     }
   }
-}
-
-function panelBytes(format: i32, k: i32): usize {
-  if (isBlocks(format)) return blockPanelBytes(format, k);
-  if (format === F32) return (<usize>k) << 5;
-  return format === F16 || format === BF16 ? (<usize>k) << 4 : (<usize>k) << 2;
-}
-
-function scaleBytes(k: i32): usize {
-  return (<usize>((k + 31) >> 5)) << 5;
 }
 
 /** One panel as float32 [k][8]. */
@@ -138,8 +125,8 @@ export function multiplyPacked(
   accumulate: bool,
   scratch: usize,
 ): void {
-  if (rows === 1 && isBlocks(format)) {
-    multiplyBlocksRow(out, x, panels, format, bias, n, k, accumulate);
+  if (rows === 1) {
+    multiplyPackedRow(out, x, panels, scales, format, bias, n, k, accumulate);
     return;
   }
   const panel = (<usize>k) << 5;
