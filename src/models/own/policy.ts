@@ -1,11 +1,20 @@
 import { NacreError } from '../../core/errors.ts';
 import type { Message, Rollout } from '../../core/types.ts';
 import { ParallelTrainer } from '../../transformer/parallel.ts';
+import type { LayerLogits, ProbePoint } from '../../transformer/probe.ts';
 import type { ChatModel, GenerateOptions, Generation, ModelInfo } from '../types.ts';
 import type { EngineHandle } from './engine.ts';
+import { type ForestJob, type ForestOptions, playForests } from './forest.ts';
 import { type RolloutJob, type RolloutOptions, runRollouts } from './rollout-loop.ts';
+import type { Trajectory } from './trajectory.ts';
 
 export type { RolloutJob, RolloutOptions } from './rollout-loop.ts';
+
+/** Points of one text to probe. */
+export interface ProbeRequest {
+  readonly ids: readonly number[];
+  readonly points: readonly ProbePoint[];
+}
 
 /** Most sequences an engine decodes together, unless told otherwise. */
 const MOST_TOGETHER = 64;
@@ -38,19 +47,30 @@ export class PooledPolicy implements ChatModel {
    */
   async rollouts(jobs: readonly RolloutJob[], options: RolloutOptions): Promise<Rollout[]> {
     options.signal?.throwIfAborted();
-    return this.cancellable(this.engines, options.signal, async () => {
-      const count = this.engines.length;
-      const settled = await Promise.allSettled(
-        this.engines.map((engine, e) => {
-          const share = jobs.filter((_, i) => i % count === e);
-          return runRollouts(engine, share, options, this.together);
-        }),
-      );
-      const shares = settled.map((outcome) => {
-        if (outcome.status === 'rejected') throw outcome.reason;
-        return outcome.value;
-      });
-      return jobs.map((_, i) => shares[i % count]![Math.floor(i / count)]!);
+    return this.cancellable(this.engines, options.signal, () =>
+      this.share(jobs, (engine, some) => runRollouts(engine, some, options, this.together)),
+    );
+  }
+
+  /**
+   * Plays every prompt's forest to its end; results in the order of the jobs. A prompt stays on one engine, because branches
+   * copy that engine's keys and values.
+   * @throws {NacreError} as `playForests`; the signal's reason when it is aborted, or what an engine throws
+   */
+  async forests(jobs: readonly ForestJob[], options: ForestOptions): Promise<Trajectory[][]> {
+    options.signal?.throwIfAborted();
+    const { vocabulary = 0 } = this.info;
+    return this.cancellable(this.engines, options.signal, () =>
+      this.share(jobs, (engine, some) => playForests(engine, vocabulary, some, options, this.together)),
+    );
+  }
+
+  /** Layer logits of chosen tokens in several texts; results in the order of the requests. */
+  async probes(requests: readonly ProbeRequest[]): Promise<LayerLogits[]> {
+    return this.share(requests, async (engine, some) => {
+      const results: LayerLogits[] = [];
+      for (const { ids, points } of some) results.push(await engine.probe(ids, points));
+      return results;
     });
   }
 
@@ -93,6 +113,24 @@ export class PooledPolicy implements ChatModel {
 
   async close(): Promise<void> {
     await Promise.all(this.engines.map((engine) => engine.close()));
+  }
+
+  /** Deals items to the engines in turn; waits for all, then returns the results in the order of the items. */
+  private async share<T, R>(items: readonly T[], work: (engine: EngineHandle, some: readonly T[]) => Promise<readonly R[]>): Promise<R[]> {
+    const count = this.engines.length;
+    const settled = await Promise.allSettled(
+      this.engines.map((engine, e) =>
+        work(
+          engine,
+          items.filter((_, i) => i % count === e),
+        ),
+      ),
+    );
+    const shares = settled.map((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    });
+    return items.map((_, i) => shares[i % count]![Math.floor(i / count)]!);
   }
 
   private async cancellable<T>(engines: readonly EngineHandle[], signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
