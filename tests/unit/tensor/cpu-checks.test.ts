@@ -107,6 +107,21 @@ describe('shapes that do not fit are refused', () => {
   it('a matrix whose data has the wrong length', () => {
     const bad = { rows: 2, cols: 33, format: 'q4' as const, codes: new Uint32Array(8), scales: new Float32Array(4) };
     expect(() => backend.matrix(bad, 'w')).toThrow(/matrix w: codes must hold 16/);
+    const blocks = { rows: 2, cols: 33, format: 'q8_0' as const, blocks: new Uint32Array(18) };
+    expect(() => backend.matrix(blocks, 'w')).toThrow(/matrix w: blocks must hold 36/);
+  });
+
+  it('a stack whose parts do not make the matrix, or are wrong themselves', () => {
+    const part = (rows: number, cols: number, length = rows * cols) => ({
+      rows,
+      cols,
+      format: 'f32' as const,
+      data: new Float32Array(length),
+    });
+    const stack = (...parts: ReturnType<typeof part>[]) => backend.matrix({ rows: 3, cols: 4, format: 'stacked', parts }, 'w');
+    expect(() => stack(part(1, 4), part(1, 4))).toThrow(/parts of 1 x 4, 1 x 4 do not make 3 x 4/);
+    expect(() => stack(part(1, 4), part(2, 3))).toThrow(/1 x 4, 2 x 3 do not make/);
+    expect(() => stack(part(1, 4), part(2, 4, 7))).toThrow(/w, part 1: data must hold 8/);
   });
 
   it('reads and writes past the end', async () => {
