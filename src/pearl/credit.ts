@@ -1,5 +1,5 @@
 import type { Random } from '../core/random.ts';
-import { bankEntries } from './bank.ts';
+import { bankEntries, EMPTY_BANKS } from './bank.ts';
 import type { PatternMemory } from './clusters.ts';
 import { comparePairs } from './divergence.ts';
 import { decisionFeature, featureProbe, layerCurve, trajectoryFeature, trajectoryProbe } from './features.ts';
@@ -35,8 +35,7 @@ export interface CreditInput {
 /**
  * Base advantages, then PEARL's share: discordant pairs, their features under the weights that sampled them, their match with
  * the clusters fitted before, and the tokens that are multiplied. Reading features changes nothing in the policy, so without a
- * match the result is the base optimiser's to the bit. Pairs and banks are also kept for a base optimiser that branches alone,
- * so that runs can be compared; nothing is shaped then.
+ * match the result is the base optimiser's to the bit. A base optimiser that branches has pairs too, but no banks.
  */
 export async function assignCredit(input: CreditInput): Promise<Credit> {
   const { update, groups, settings, memory, policy, random } = input;
@@ -58,7 +57,7 @@ export async function assignCredit(input: CreditInput): Promise<Credit> {
     lower: decisionFeature(read[2 * i]!, feature),
     higher: decisionFeature(read[2 * i + 1]!, feature),
   }));
-  const matches = matchPairs(settings.optimiser === 'pearl' ? memory : undefined, sides, settings.memory);
+  const matches = matchPairs(memory, sides, settings.memory);
   const records = pairs.map(
     (pair, i): PairRecord => ({
       ...pair,
@@ -67,15 +66,12 @@ export async function assignCredit(input: CreditInput): Promise<Credit> {
       ...matches[i],
     }),
   );
+  const zipped = records.map((pair, i) => ({ pair, ...sides[i]! }));
   return {
     advantages,
     pairs: records,
     skipped,
-    added: bankEntries(
-      update,
-      groups,
-      records.map((pair, i) => ({ pair, ...sides[i]! })),
-    ),
+    added: settings.optimiser === 'pearl' ? bankEntries(update, groups, zipped) : EMPTY_BANKS,
     shaped: shapeTokens(byId, records, advantages, settings.memory.location, random),
     ...(judged.mistakes ? { mistakes: judged.mistakes } : {}),
   };

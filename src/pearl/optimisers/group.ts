@@ -9,12 +9,16 @@ const EPSILON = 1e-6;
  * @param weights how often each value counts; by default once.
  */
 export function standardise(values: readonly number[], divide: boolean, weights: readonly number[] = values.map(() => 1)): number[] {
-  if (values.every((value) => value === values[0])) return values.map(() => 0);
+  if (allEqual(values)) return values.map(() => 0);
   const n = weights.reduce((sum, weight) => sum + weight, 0);
   const mean = values.reduce((sum, value, i) => sum + weights[i]! * value, 0) / n;
   const squares = values.reduce((sum, value, i) => sum + weights[i]! * (value - mean) ** 2, 0);
   const scale = divide ? Math.sqrt(squares / (n - 1)) + EPSILON : 1;
   return values.map((value) => (value - mean) / scale);
+}
+
+export function allEqual(values: readonly number[]): boolean {
+  return values.every((value) => value === values[0]);
 }
 
 /** The same advantage for every turn. */

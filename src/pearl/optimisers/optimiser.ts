@@ -1,5 +1,5 @@
 import type { Random } from '../../core/random.ts';
-import type { ForestPlan } from '../branching.ts';
+import type { ForestPlan } from '../../models/own/forest.ts';
 import type { PearlSettings } from '../settings.ts';
 import type { TurnAdvantages } from '../shaping.ts';
 import type { MistakePoint, PromptGroup } from '../types.ts';
