@@ -173,14 +173,16 @@ export class WebLlmEngine implements WebLlmHandle {
       }
       // Chunks keep the beginning of a stop text that later turns out to be one; the message does not.
       const text = await engine.getMessage();
+      const tokens = tracer?.take();
       const held = heldTokens(engine, record.model_id);
+      const outputTokens = tokens?.ids.length ?? said;
       return {
         text,
-        finish: signal.aborted ? 'cancelled' : finishOf(finish, said, request.maxTokens),
+        finish: signal.aborted ? 'cancelled' : finishOf(finish, outputTokens, request.maxTokens),
         inputTokens: read,
-        outputTokens: said,
-        historyTokens: Math.max(read, held === undefined ? 0 : held - said),
-        ...(tracer ? { tokens: tracer.take() } : {}),
+        outputTokens,
+        historyTokens: Math.max(read, held === undefined ? 0 : held - outputTokens),
+        ...(tokens ? { tokens } : {}),
       };
     } finally {
       signal.removeEventListener('abort', interrupt);
@@ -280,7 +282,8 @@ function librarySeed(seed: number): number {
 function finishOf(reason: string, said: number, maxTokens: number): GenerationFinish {
   if (reason === 'abort') return 'cancelled';
   if (reason !== 'length') return 'stop';
-  return said < maxTokens ? 'context' : 'length';
+  // Some versions do not count the first token.
+  return said + 1 < maxTokens ? 'context' : 'length';
 }
 
 function lossOf(engine: LibraryEngine, record: WebLlmRecord): Promise<never> {

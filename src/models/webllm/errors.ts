@@ -67,7 +67,7 @@ const KINDS: readonly (readonly [RegExp, Maker])[] = [
       ),
   ],
   [
-    /^(?:GrammarMatcherInitError|InvalidResponseFormat\w*|CustomResponseFormatError):|json ?schema|grammar/i,
+    /^(?:GrammarMatcherInitError|InvalidResponseFormat\w*|CustomResponseFormatError):|json ?schema|parse schema|grammar/i,
     ({ message }, { model }) =>
       new NacreError(
         'schema-refused',

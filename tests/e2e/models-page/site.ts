@@ -26,6 +26,8 @@ export interface ModelsPage {
   readonly complaints: readonly string[];
   /** Calls the worker. @throws {NacreError} what it throws */
   call<T>(method: string, ...args: unknown[]): Promise<T>;
+  /** Ends the browser's GPU process: every device is lost. */
+  crashGpu(): Promise<void>;
   /** What was reported since the last look. */
   seen<T>(): Promise<T[]>;
   close(): Promise<void>;
@@ -51,7 +53,10 @@ export async function openModelsPage(webLlm?: string): Promise<ModelsPage> {
   const browser: Browser = await chromium.launch({ executablePath: ensureChromium(), args: ARGS });
   const page = await (await browser.newContext()).newPage();
   const complaints: string[] = [];
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && !message.location().url.endsWith('favicon.ico') && complaints.push(message.text()),
+  );
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.goto(server.url);
   await page.waitForFunction(() => typeof globalThis.callModels === 'function');
@@ -62,6 +67,10 @@ export async function openModelsPage(webLlm?: string): Promise<ModelsPage> {
       const answer = await page.evaluate(([name, values]) => globalThis.callModels(name, values), [method, args] as const);
       if ('error' in answer) throw fromPlainError(answer.error);
       return answer.result as T;
+    },
+    async crashGpu() {
+      const session = await browser.newBrowserCDPSession();
+      await session.send('Browser.crashGpuProcess');
     },
     seen: <T>() => page.evaluate(() => globalThis.seen.splice(0)) as Promise<T[]>,
     async close() {
@@ -95,7 +104,7 @@ export async function serveFiles(
 ): Promise<FileServer> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://local').pathname.slice(1).replace('resolve/main/', ''));
+    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://local').pathname.replace(/.*resolve.main./, '/').slice(1));
     const { range } = request.headers;
     asked.push(range ? `${path} ${range}` : path);
     const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
