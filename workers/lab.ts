@@ -1,32 +1,16 @@
-import { NacreError } from '../src/core/errors.ts';
-import { type Connection, connectService, exposeService } from '../src/core/rpc.ts';
+import { connectService, exposeService } from '../src/core/rpc.ts';
 import { Lab, type LabPlatform } from '../src/lab/lab.ts';
 import { type AdapterReport, chooseBackend } from '../src/lab/machine.ts';
 import { probeText } from '../src/lab/probe.ts';
 import type { MachineState } from '../src/lab/service.ts';
 import type { EngineHandle, OwnEngine } from '../src/models/own/engine.ts';
-import { PooledPolicy } from '../src/models/own/policy.ts';
-import { isShipped, type ModelSource } from '../src/models/own/source.ts';
 import { openDatabase } from '../src/storage/database.ts';
+import type { SupervisedSandbox } from '../src/suites/sandbox/supervised.ts';
 import { describeAdapter } from '../src/tensor/adapter.ts';
 import { workerEndpoint } from './endpoint.ts';
 
 /** Workers are served from assets/, one folder below the page. */
 const BASE = new URL(import.meta.env.DEV ? '/' : '../', self.location.href).href;
-
-function startEngine(): Connection<OwnEngine> {
-  return connectService<OwnEngine>(new Worker(new URL('./engine.ts', import.meta.url), { type: 'module', name: 'engine' }));
-}
-
-function modelSource(model: string): ModelSource {
-  if (isShipped(model)) return { kind: 'shipped', id: model };
-  if (/^https?:\/\//.test(model)) return { kind: 'url', url: model };
-  throw new NacreError(
-    'unknown-model',
-    `target.model: "${model}" is neither a shipped model nor an address.`,
-    'Use nacre-tiny, or the https address of a folder in MLC format.',
-  );
-}
 
 const adapter: Promise<AdapterReport> = describeAdapter();
 
@@ -34,10 +18,15 @@ let probeEngine: Promise<EngineHandle> | undefined;
 
 /** The shipped model on an engine of its own, so that a running experiment does not make the probe wait. */
 async function openProbe(): Promise<EngineHandle> {
-  const { remote } = startEngine();
+  const { remote } = connectService<OwnEngine>(new Worker(new URL('./engine.ts', import.meta.url), { type: 'module', name: 'engine' }));
   await remote.load({ kind: 'shipped', id: 'nacre-tiny' }, BASE, { backend: 'cpu' });
   return remote;
 }
+
+/** The code of models is fetched when the first one is wanted. */
+const models = () => import('./lab-models.ts');
+
+let sandbox: Promise<SupervisedSandbox> | undefined;
 
 const platform: LabPlatform = {
   async machine(): Promise<MachineState> {
@@ -54,12 +43,18 @@ const platform: LabPlatform = {
     };
   },
 
-  async connect({ model, backend }) {
-    const choice = chooseBackend(backend, await adapter, navigator.hardwareConcurrency);
-    const source = modelSource(model);
-    const engines = Array.from({ length: choice.workers }, startEngine);
-    await Promise.all(engines.map(({ remote }) => remote.load(source, BASE, { backend: choice.kind })));
-    return PooledPolicy.connect(engines.map(({ remote }): EngineHandle => remote));
+  async connect(choice, onTransfer) {
+    const { startModel } = await models();
+    return startModel(choice, { adapter: await adapter, cores: navigator.hardwareConcurrency, base: BASE }, onTransfer);
+  },
+
+  async library() {
+    return (await models()).library;
+  },
+
+  async openSandbox() {
+    sandbox ??= import('./sandbox-thread.ts').then(({ browserSandbox }) => browserSandbox());
+    return sandbox;
   },
 
   async probe(request) {

@@ -40,7 +40,15 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
   run: {
     summary: 'run a whole experiment; the same folder resumes it',
     positional: ['CONFIG.json'],
-    options: { out: text('folder for the result and the journal'), ...SEED, ...BACKEND, ...COMMON },
+    options: {
+      out: text('folder for the result and the journal'),
+      model: text("instead of the experiment's target: nacre-tiny, the folder of a model in MLC format, or a .gguf file"),
+      suite: text("instead of the experiment's suite, as for evaluate; an imported suite NAME is else looked for as NAME.suite.json"),
+      mapping: text('JSON file that says which columns of a table are the question and the answer'),
+      ...SEED,
+      ...BACKEND,
+      ...COMMON,
+    },
   },
   evaluate: {
     summary: 'measure the success of one context',

@@ -1,15 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { NacreError } from '../../src/core/errors.ts';
 import { ENDPOINT, type ModelChoice } from '../../src/lab/config.ts';
+import { asActor } from '../../src/lab/models/acting.ts';
 import type { RolloutModel } from '../../src/models/chat-rollouts.ts';
 import { connectEndpoint } from '../../src/models/endpoint/connect.ts';
 import type { KeyRing } from '../../src/models/endpoint/keys.ts';
 import { type EngineHandle, OwnEngine } from '../../src/models/own/engine.ts';
 import { PooledPolicy } from '../../src/models/own/policy.ts';
-import { loadModel } from '../../src/models/own/source.ts';
+import { isShipped } from '../../src/models/own/shipped.ts';
+import { loadModel, type ModelSource } from '../../src/models/own/source.ts';
 import { createBackend } from '../../src/tensor/index.ts';
-import { startNodeWorker } from '../node-worker.ts';
+import { type NodeWorkerConnection, startNodeWorker } from '../node-worker.ts';
 import { findModel } from './node-files.ts';
 import { nodeGpu } from './node-gpu.ts';
 
@@ -42,32 +45,61 @@ export class NodeModels {
     }
   }
 
-  private async start({ model, backend, endpoint }: ModelChoice) {
+  private async start({ model, backend, runtime = 'own', endpoint }: ModelChoice) {
     if (model === ENDPOINT && endpoint) {
       const onNotice = (notice: string): void => void process.stderr.write(`${notice}\n`);
       const connected = await connectEndpoint(endpoint, this.keys, { signal: this.signal, onNotice });
       return { model: connected, close: () => connected.close() };
     }
+    if (runtime !== 'own') {
+      throw new NacreError(
+        'runtime-unsuitable',
+        `The runtime "${runtime}" of the model "${model}" runs in browsers only.`,
+        'Remove the field runtime: the own runtime reads the same files. Or run this experiment in the page.',
+      );
+    }
     const { policy, close } = await (backend === 'webgpu' ? connectGpuPolicy(model, this.signal) : connectCpuPolicy(model));
-    return { model: policy, close };
+    return { model: isShipped(model) ? policy : asActor(policy), close };
   }
 }
 
-/** A model on all cores: one CPU engine a worker thread. @param trainable unpack the weights so that they can be updated. */
+/** Models with more weights than this get one engine: further ones would each hold a copy of them. */
+const LARGE = 20e6;
+/** Large models run on few sequences at a time: each keeps its own keys and values. */
+const TOGETHER_LARGE = 8;
+
+/**
+ * A model on the CPU: one engine a worker thread, on all cores for small models.
+ * @param trainable unpack the weights so that they can be updated
+ */
 export async function connectCpuPolicy(model: string, trainable = false): Promise<NodePolicy> {
-  const { id, folder, gguf } = findModel('model', model);
-  const source = { kind: 'memory' as const, id, files: await readFolder(folder, gguf) };
-  const workers = Array.from({ length: availableParallelism() }, () => startNodeWorker<OwnEngine>('engine'));
+  const source = await sourceOf(model);
+  const workers: NodeWorkerConnection<OwnEngine>[] = [];
   const close = async (): Promise<void> => {
     for (const worker of workers) await worker.close();
   };
+  const open = async (): Promise<EngineHandle> => {
+    const worker = startNodeWorker<OwnEngine>('engine');
+    workers.push(worker);
+    await worker.remote.load(source, 'file:///', { backend: 'cpu', trainable });
+    return worker.remote;
+  };
   try {
-    await Promise.all(workers.map(({ remote }) => remote.load(source, 'file:///', { backend: 'cpu', trainable })));
-    return { policy: await PooledPolicy.connect(workers.map(({ remote }): EngineHandle => remote)), close };
+    const first = await open();
+    const large = (await first.info()).parameters > LARGE;
+    const others = large ? [] : await Promise.all(Array.from({ length: availableParallelism() - 1 }, open));
+    return { policy: await PooledPolicy.connect([first, ...others], ...(large ? [TOGETHER_LARGE] : [])), close };
   } catch (thrown) {
     await close();
     throw thrown;
   }
+}
+
+/** The files of a model on disk in memory, or its address. */
+async function sourceOf(model: string): Promise<ModelSource> {
+  if (/^https?:\/\//i.test(model)) return { kind: 'url', url: model };
+  const { id, folder, gguf } = findModel('model', model);
+  return { kind: 'memory', id, files: await readFolder(folder, gguf) };
 }
 
 /** A model on WebGPU: on a GPU that Node itself can reach, if there is one, and else in headless Chromium. */

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { NacreError } from '../../src/core/errors.ts';
 import { exportBundle } from '../../src/lab/bundle.ts';
-import { type ExperimentConfig, parseConfig } from '../../src/lab/config.ts';
+import { ENDPOINT, type ExperimentConfig, parseConfig } from '../../src/lab/config.ts';
 import { RunControl } from '../../src/lab/control.ts';
 import { runExperiment } from '../../src/lab/experiment.ts';
 import { buildResult, type TextualResult } from '../../src/lab/result.ts';
 import { formatSkill } from '../../src/lab/skill.ts';
+import { pinSuite } from '../../src/lab/suites.ts';
+import type { ImportedSuite } from '../../src/suites/import/suite-file.ts';
 import type { RunEvent } from '../../src/textual/types.ts';
 import { parseJson } from '../../src/transformer/json.ts';
 import { type ParsedArgs, requiredOption, seedOption, textOption } from './args.ts';
@@ -15,6 +17,7 @@ import { environmentKeys } from './endpoint-keys.ts';
 import { FileJournal } from './file-journal.ts';
 import { readUserFile, userPath } from './node-files.ts';
 import { NodeModels } from './node-models.ts';
+import { isShippedSuite, NodeShelf, readSuite } from './node-suites.ts';
 
 /** What of a run must be the same when a folder is used again. */
 interface RunHead {
@@ -28,7 +31,11 @@ interface RunHead {
  */
 export async function run(args: ParsedArgs, signal: AbortSignal): Promise<TextualResult> {
   const out = userPath(requiredOption(args, 'out'));
-  const config = withOptions(await readConfig(args.positional[0]!), args);
+  const path = args.positional[0]!;
+  const file = textOption(args, 'suite');
+  const given = file === undefined || isShippedSuite(file) ? undefined : await readSuite(file, textOption(args, 'mapping'));
+  const shelf = new NodeShelf(path, given);
+  const config = await pinSuite(parseConfig(withOptions(await readConfig(path), args, given)), shelf);
   mkdirSync(out, { recursive: true });
   const head = openFolder(out, config);
   const journal = new FileJournal(join(out, 'journal.jsonl'));
@@ -43,6 +50,7 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
       config,
       journal,
       connect: (choice) => models.connect(choice),
+      suites: shelf,
       emit: report,
       control: new RunControl(),
       signal,
@@ -60,22 +68,41 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
     delay.disable();
     await journal.put('seconds', seconds());
     await models.close();
+    await shelf.close();
   }
 }
 
-async function readConfig(path: string): Promise<ExperimentConfig> {
+async function readConfig(path: string): Promise<unknown> {
   const text = new TextDecoder().decode(await readUserFile('CONFIG.json', path));
-  return parseConfig(parseJson(path, text));
+  return parseJson(path, text);
 }
 
-/** `--seed` and `--backend` stand above the file. */
-function withOptions(config: ExperimentConfig, args: ParsedArgs): ExperimentConfig {
+/** `--suite`, `--model`, `--seed` and `--backend` stand above the file. What is no object is left to the schema to refuse. */
+function withOptions(config: unknown, args: ParsedArgs, given: ImportedSuite | undefined): unknown {
+  if (!isRecord(config)) return config;
   const backend = textOption(args, 'backend');
+  const model = textOption(args, 'model');
+  const suite = textOption(args, 'suite');
+  const { runtime, endpoint, ...target } = isRecord(config.target) ? config.target : {};
+  const kept = model === undefined || model === ENDPOINT ? { ...defined({ runtime, endpoint }) } : {};
+  const { train, val, test, unseen, answerTokens } = isRecord(config.suite) ? config.suite : {};
+  const sizes = defined({ train, val, test, unseen });
   return {
     ...config,
-    seed: textOption(args, 'seed') === undefined ? config.seed : seedOption(args),
-    target: { ...config.target, backend: backend === 'cpu' || backend === 'webgpu' ? backend : config.target.backend },
+    ...(textOption(args, 'seed') === undefined ? {} : { seed: seedOption(args) }),
+    ...(suite === undefined
+      ? {}
+      : { suite: given ? { id: 'imported', name: given.id, ...sizes, ...defined({ answerTokens }) } : { id: suite, ...sizes } }),
+    target: { ...target, ...kept, ...defined({ model, backend }) },
   };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function defined(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
 function openFolder(out: string, config: ExperimentConfig): RunHead {

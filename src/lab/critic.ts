@@ -6,8 +6,13 @@ import { ENDPOINT, type ModelChoice } from './config.ts';
 /**
  * The critic of a run: the heuristic analyst, or a chosen model that is connected with its first question, so that replaying a
  * finished run needs none.
+ * @param maxTokens most tokens of an answer, where that is less than what is asked for
  */
-export function criticModel(choice: ModelChoice | undefined, connect: (choice: ModelChoice) => Promise<CriticModel>): CriticModel {
+export function criticModel(
+  choice: ModelChoice | undefined,
+  connect: (choice: ModelChoice) => Promise<CriticModel>,
+  maxTokens = Number.POSITIVE_INFINITY,
+): CriticModel {
   if (choice === undefined) return new HouseholdAnalyst();
   let info = infoBefore(choice);
   return {
@@ -17,7 +22,11 @@ export function criticModel(choice: ModelChoice | undefined, connect: (choice: M
     async generate(messages, { schema, ...options }) {
       const model = await connect(choice);
       ({ info } = model);
-      return model.generate(messages, { ...options, ...(schema && info.capabilities.json ? { schema } : {}) });
+      return model.generate(messages, {
+        ...options,
+        maxTokens: Math.min(options.maxTokens, maxTokens),
+        ...(schema && info.capabilities.json ? { schema } : {}),
+      });
     },
   };
 }

@@ -1,7 +1,15 @@
 import type { PlainError } from '../core/errors.ts';
+import type { Json, Message, Split, Usage } from '../core/types.ts';
+import type { TransferProgress } from '../models/download.ts';
 import type { OfferedModel } from '../models/endpoint/list.ts';
+import type { GenerationFinish, ModelCapabilities } from '../models/types.ts';
+import type { ListedWebLlmModel } from '../models/webllm/catalogue.ts';
+import type { Problem } from '../suites/import/faults.ts';
+import type { Mapping } from '../suites/import/mapping.ts';
+import type { ImportedSuite, ImportedTask } from '../suites/import/suite-file.ts';
+import type { ScorerKind } from '../suites/scorers/spec.ts';
 import type { RunEvent } from '../textual/types.ts';
-import type { ExperimentConfig } from './config.ts';
+import type { ExperimentConfig, ModelChoice, Runtime } from './config.ts';
 
 /** What the interface may ask of the lab worker. Everything is plain data; errors cross as `{code, message, hint}`. */
 export interface LabService {
@@ -28,6 +36,43 @@ export interface LabService {
   setEndpointKey(baseUrl: string, key: string): Promise<void>;
   /** The models that an OpenAI-compatible server offers. */
   endpointModels(baseUrl: string): Promise<readonly OfferedModel[]>;
+  /** Models that can be chosen now: shipped, stored in this browser, and of servers that were asked in this session. */
+  listModels(): Promise<readonly ListedModel[]>;
+  /** The models that WebLLM lists, what runs on this machine first. */
+  catalogue(): Promise<readonly CatalogueModel[]>;
+  /**
+   * Stores a model of the catalogue, by its id, or the GGUF file at an address. What an interrupted download has brought is kept,
+   * and the next one goes on there.
+   */
+  downloadModel(model: string, onProgress: (progress: TransferProgress) => void): Promise<void>;
+  cancelDownload(model: string): Promise<void>;
+  /** Deletes a stored model by its listed id. @throws `model-in-use` while a run works with it. */
+  deleteModel(id: string): Promise<{ readonly freedBytes: number }>;
+  /** Reads a stored model's files and checks them. `repair` deletes what is damaged. */
+  verifyModel(id: string, repair?: boolean): Promise<ModelVerification>;
+  /** Copies a GGUF file or the files of a folder in MLC format into this browser's storage; the id it is listed by. */
+  addLocalModel(name: string, files: readonly LocalModelFile[]): Promise<string>;
+  /** One answer of a model, which is loaded if need be; `onText` is told the text so far, `onProgress` how far loading is. */
+  chat(
+    choice: unknown,
+    messages: readonly Message[],
+    onText: (text: string) => void,
+    onProgress: (progress: TransferProgress) => void,
+  ): Promise<ChatReply>;
+  /** Breaks off what `chat` is saying. */
+  stopChat(): Promise<void>;
+  /** Frees the memory of a loaded model. @throws `model-in-use` while a run works with it. */
+  unloadModel(choice: unknown): Promise<void>;
+  /** What a file would become as a suite; nothing is stored. `mapping` says which columns mean what, for tables. */
+  previewImport(bytes: Uint8Array, name: string, mapping?: unknown): Promise<ImportPreview>;
+  /** Stores a suite. @throws `suite-exists` when another one has its id, unless `replace` is set. */
+  importSuite(suite: unknown, replace?: boolean): Promise<SuiteSummary>;
+  /** Imported suites, newest first. */
+  listSuites(): Promise<readonly SuiteSummary[]>;
+  /** The suite as a file that can be imported elsewhere. */
+  exportSuite(id: string): Promise<ExportedFile>;
+  /** Runs keep their own tasks: they can still be shown and resumed. */
+  deleteSuite(id: string): Promise<{ readonly freedBytes: number }>;
   /** Tokens, probabilities and layer logits of any text under the shipped model. */
   probe(request: ProbeRequest): Promise<ProbeResult>;
 }
@@ -81,6 +126,92 @@ export interface RunUpdate {
   readonly error?: PlainError;
   readonly readOnly: boolean;
   readonly seconds: number;
+}
+
+/** One way to run a model. */
+export interface ModelUse {
+  readonly runtime: Runtime | 'endpoint';
+  /** What goes into `target` or `critic` of an experiment. */
+  readonly choice: ModelChoice;
+  /** In memory now, or being loaded. */
+  readonly loaded: boolean;
+  readonly capabilities: ModelCapabilities;
+}
+
+export interface ListedModel {
+  /** Names it in configurations, and for deleting and checking. */
+  readonly id: string;
+  readonly title: string;
+  readonly kind: 'shipped' | 'mlc' | 'gguf' | 'endpoint';
+  readonly where: 'shipped' | 'downloaded' | 'local' | 'server';
+  /** Where it came from, where that is an address. */
+  readonly url?: string;
+  /** Stored bytes. */
+  readonly bytes: number;
+  /** Size when complete, where it is known. */
+  readonly totalBytes?: number;
+  /** Whether every file is there; an incomplete model is completed by `downloadModel` or by loading it. */
+  readonly complete: boolean;
+  /** GPU memory on WebLLM, where its list says. */
+  readonly memoryBytes?: number;
+  /** The usual runtime first. */
+  readonly uses: readonly ModelUse[];
+}
+
+/** A model of WebLLM's list, with whether this machine can run it and whether it is stored. */
+export interface CatalogueModel extends Omit<ListedWebLlmModel, 'record'> {
+  readonly stored: boolean;
+}
+
+export interface ModelVerification {
+  /** Files that are right. */
+  readonly good: number;
+  readonly missing: readonly string[];
+  readonly damaged: readonly string[];
+}
+
+/** A file that a person picked; in a folder, `path` is relative to it. */
+export interface LocalModelFile {
+  readonly path: string;
+  readonly blob: Blob;
+}
+
+export interface ChatReply {
+  readonly text: string;
+  readonly finish: GenerationFinish;
+  readonly usage: Usage;
+}
+
+export interface SuiteSummary {
+  readonly id: string;
+  readonly title: string;
+  readonly createdAt: number;
+  readonly bytes: number;
+  readonly hash: string;
+  readonly counts: Readonly<Record<Split, number>>;
+  readonly scorer: ScorerKind;
+  readonly note?: string;
+}
+
+export interface ImportPreview {
+  /** What the file was recognised as; only a `table` has a mapping. */
+  readonly form: 'suite' | 'passages' | 'word-problems' | 'table';
+  readonly formTitle: string;
+  readonly columns: readonly string[];
+  readonly rows: number;
+  /** The first records as they stand. */
+  readonly sample: readonly Readonly<Record<string, Json>>[];
+  /** The mapping used: the given one, or a guess to correct. */
+  readonly mapping?: Mapping;
+  /** The first tasks as they would be. */
+  readonly tasks: readonly ImportedTask[];
+  readonly counts: Readonly<Record<Split, number>>;
+  /** At most 100; `errors` and `warnings` count all. */
+  readonly problems: readonly Problem[];
+  readonly errors: number;
+  readonly warnings: number;
+  /** What `importSuite` takes; absent while there are errors. */
+  readonly suite?: ImportedSuite;
 }
 
 export interface ProbeRequest {

@@ -1,11 +1,15 @@
 import { NacreError, type PlainError, toPlainError } from '../core/errors.ts';
+import type { TransferProgress } from '../models/download.ts';
+import { modelTitle } from '../models/title.ts';
 import type { DexieJournal } from '../storage/dexie-journal.ts';
 import type { RunEvent } from '../textual/types.ts';
+import type { ModelChoice } from './config.ts';
 import { RunControl } from './control.ts';
 import { type ConnectModel, runExperiment } from './experiment.ts';
 import { buildResult, type TextualResult } from './result.ts';
 import type { RunRecord, RunStore } from './runs.ts';
 import type { RunStatus, RunUpdate } from './service.ts';
+import type { SuiteShelf } from './suites.ts';
 import { TimeLeft } from './time-left.ts';
 
 /** Updates reach the page at most this often, and at most this many events at a time: more would block its main thread. */
@@ -19,6 +23,7 @@ export interface SessionInput {
   readonly runs: RunStore;
   readonly journal: DexieJournal;
   readonly connect: ConnectModel;
+  readonly suites: SuiteShelf;
   readonly listener: (update: RunUpdate) => void;
   /** Replay only: another tab works on this run, or it is a recorded one. */
   readonly readOnly: boolean;
@@ -53,6 +58,11 @@ export class RunSession {
     this.finished = this.work();
   }
 
+  /** Whether it may ask its models for something now. */
+  get working(): boolean {
+    return !this.input.readOnly && (this.status === 'running' || this.status === 'stopped');
+  }
+
   pause(): Promise<void> {
     this.control.pause();
     this.timeLeft.interrupt();
@@ -81,20 +91,21 @@ export class RunSession {
   }
 
   private async work(): Promise<void> {
-    const { record, runs, journal, readOnly } = this.input;
-    const connect: ConnectModel = (target) => {
+    const { record, runs, journal, suites, readOnly } = this.input;
+    const connect: ConnectModel = (choice) => {
       if (readOnly)
         return Promise.reject(
           new NacreError('run-read-only', 'This run is not finished and cannot go on here.', 'Use the tab that works on it.'),
         );
       this.startClock();
-      return this.input.connect(target);
+      return this.input.connect(choice, (transfer) => this.noteTransfer(choice, transfer));
     };
     try {
       const { findings, model } = await runExperiment({
         config: record.config,
         journal,
         connect,
+        suites,
         emit: (event) => this.emit(event),
         control: this.control,
         signal: this.abort.signal,
@@ -124,6 +135,13 @@ export class RunSession {
       this.error = plain;
       await this.setStatus('failed');
     }
+  }
+
+  private noteTransfer({ model }: ModelChoice, { phase, loadedBytes, totalBytes }: TransferProgress): void {
+    const verb = phase === 'download' ? 'Downloading' : 'Loading';
+    const [done, total] = [Math.round(loadedBytes / 1e6), Math.round(totalBytes / 1e6)];
+    this.progress = { done, total, label: `${verb} ${modelTitle(model)}${total > 0 ? ` … ${done} of ${total} MB` : ''}` };
+    this.push();
   }
 
   private emit(event: RunEvent): void {
@@ -196,7 +214,7 @@ export class RunSession {
 }
 
 /** The result of a finished run, rebuilt from its journal. */
-export async function resultOf(record: RunRecord, journal: DexieJournal): Promise<TextualResult> {
+export async function resultOf(record: RunRecord, journal: DexieJournal, suites: SuiteShelf): Promise<TextualResult> {
   const control = new RunControl();
   if (record.status === 'stopped') control.stop();
   const { findings, model } = await runExperiment({
@@ -206,6 +224,7 @@ export async function resultOf(record: RunRecord, journal: DexieJournal): Promis
       Promise.reject(
         new NacreError('run-unfinished', 'This run has no result yet.', 'Let it finish, or stop it: then what was found so far is tested.'),
       ),
+    suites,
     emit: () => undefined,
     control,
     signal: new AbortController().signal,

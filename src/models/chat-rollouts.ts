@@ -2,6 +2,7 @@ import { NacreError, toPlainError } from '../core/errors.ts';
 import { addUsage, NO_USAGE } from '../core/ledger.ts';
 import type { Message, Rollout, RolloutFinish, Turn, Usage } from '../core/types.ts';
 import type { RolloutJob, RolloutOptions } from './own/rollout-loop.ts';
+import { isModelLost } from './lost.ts';
 import type { ChatModel, Generation } from './types.ts';
 
 export interface EpisodeOptions extends RolloutOptions {
@@ -130,7 +131,7 @@ async function playEpisode(model: ChatModel, job: RolloutJob, options: EpisodeOp
     } catch (thrown) {
       signal.throwIfAborted();
       if (thrown instanceof NacreError && thrown.code === 'context-length') return ended('context-limit');
-      if (thrown instanceof NacreError && BEYOND_RETRY.has(thrown.code)) throw thrown;
+      if ((thrown instanceof NacreError && BEYOND_RETRY.has(thrown.code)) || isModelLost(thrown)) throw thrown;
       return ended('error', false, toPlainError(thrown).message);
     }
     signal.throwIfAborted();

@@ -17,6 +17,16 @@ export interface StoredUnit {
   readonly bytes: number;
 }
 
+/** A suite that a user imported. `suite` is the suites' business; the fields beside it are what lists need. */
+export interface StoredSuite {
+  readonly id: string;
+  readonly title: string;
+  readonly createdAt: number;
+  /** Approximate size as JSON. */
+  readonly bytes: number;
+  readonly suite: unknown;
+}
+
 export interface StoredSetting {
   readonly key: string;
   readonly value: unknown;
@@ -27,10 +37,12 @@ export class NacreDatabase extends Dexie {
   declare runs: EntityTable<StoredRun, 'id'>;
   declare journal: Table<StoredUnit, [string, string]>;
   declare settings: EntityTable<StoredSetting, 'key'>;
+  declare suites: EntityTable<StoredSuite, 'id'>;
 
   constructor(name = 'nacre') {
     super(name, { cache: 'disabled' });
     this.version(1).stores({ runs: 'id, createdAt', journal: '[runId+key], runId, [runId+bytes]', settings: 'key' });
+    this.version(2).stores({ suites: 'id, createdAt' });
   }
 }
 

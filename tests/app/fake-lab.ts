@@ -3,6 +3,7 @@ import { type ExperimentConfig, parseConfig } from '../../src/lab/config.ts';
 import type { LabService, ProbeResult, RunStatus, RunSummary, RunUpdate } from '../../src/lab/service.ts';
 import type { RunEvent } from '../../src/textual/types.ts';
 import { fakeRun } from './fake-events.ts';
+import { fakeModels } from './fake-models.ts';
 
 /**
  * A lab without a model, for tests of the interface. `?fake=` in the address names faults and shapes, comma separated:
@@ -118,6 +119,7 @@ export function connectLab(): LabService {
   };
 
   return {
+    ...fakeModels(),
     async machine() {
       if (flags.has('machine-error')) throw new NacreError('worker-failed', 'The lab worker could not start.', 'Reload the page.');
       const gpu = flags.has('gpu');

@@ -82,6 +82,15 @@ export async function openGguf(address: string, onTransfer?: OnTransfer, access:
   return files;
 }
 
+/** Keeps a file as if it had been downloaded from `url`; `model` is the address of the model's first file. */
+export async function storeGguf(url: string, model: string, blob: Blob, access: GgufAccess = {}): Promise<void> {
+  const folder = await openFolder(access);
+  const key = keyOf(url);
+  await writeNote(folder, `${key}.json`, { url, model, bytes: blob.size, complete: false });
+  const received = await append(folder, `${key}.gguf`, new Response(blob), 0, () => undefined, access, url);
+  await writeNote(folder, `${key}.json`, { url, model, bytes: received, complete: received === blob.size });
+}
+
 /** Every model of which something is stored. */
 export async function cachedGguf(access: GgufAccess = {}): Promise<CachedGguf[]> {
   const folder = await openFolder(access);

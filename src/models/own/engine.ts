@@ -7,6 +7,7 @@ import { createWebGpuBackend } from '../../tensor/webgpu/backend.ts';
 import { Decoder } from '../../transformer/decoder.ts';
 import type { GradientWorker } from '../../transformer/parallel.ts';
 import { trainableWeights } from '../../transformer/parameters.ts';
+import type { LoadProgress } from '../../transformer/mlc/read.ts';
 import { type LayerLogits, type ProbePoint, probeLayers, readText, type TextReading } from '../../transformer/probe.ts';
 import { type Prefix, SequencePool, type TurnFinish } from '../../transformer/session.ts';
 import { type AdamStep, type OptimiserState, type ShardGradient, Trainer } from '../../transformer/train.ts';
@@ -120,10 +121,13 @@ export class OwnEngine implements EngineHandle {
   private cancelling = new AbortController();
   private queue: Promise<unknown> = Promise.resolve();
 
-  /** Loads a model in MLC format. @param base address below which shipped models lie. */
-  async load(source: ModelSource, base: string, options: EngineOptions): Promise<ModelInfo> {
+  /**
+   * Loads a model.
+   * @param base address below which shipped models lie @param onProgress told how much of its files has been read
+   */
+  async load(source: ModelSource, base: string, options: EngineOptions, onProgress?: (progress: LoadProgress) => void): Promise<ModelInfo> {
     const opened = openSource(source, base);
-    const model = await loadModel(opened.source, opened.id);
+    const model = await loadModel(opened.source, opened.id, onProgress ? { onProgress } : {});
     const backend = options.backend === 'cpu' ? await createCpuBackend() : await createWebGpuBackend();
     return this.use(backend, model, options.trainable ?? false);
   }

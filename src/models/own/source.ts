@@ -20,15 +20,10 @@ import type { SamplingDefaults } from '../../transformer/mlc/config.ts';
 import { type MlcOptions, readMlc } from '../../transformer/mlc/read.ts';
 import { Tokenizer } from '../../transformer/tokenizer.ts';
 import type { DecoderWeights } from '../../transformer/weights.ts';
+import type { ShippedModel } from './shipped.ts';
 import { filesUrl, webllmCacheSource } from './webllm-cache.ts';
 
-/** Models that come with the program, in `models/<id>/` beside the page. */
-export const SHIPPED_MODELS = ['nacre-tiny'] as const;
-export type ShippedModel = (typeof SHIPPED_MODELS)[number];
-
-export function isShipped(id: string): id is ShippedModel {
-  return SHIPPED_MODELS.some((shipped) => shipped === id);
-}
+export { isShipped, SHIPPED_MODELS, type ShippedModel } from './shipped.ts';
 
 /** Where a model's files are. Plain data that can be posted to a worker. */
 export type ModelSource =

@@ -57,7 +57,14 @@ describe('a run on an endpoint', () => {
     const server = await serve({ key: KEY });
     const database = openDatabase('endpoint-test');
     const elsewhere = () => Promise.reject(new Error('not needed here'));
-    const lab = new Lab(database, { machine: elsewhere, connect: elsewhere, probe: elsewhere, lock: async () => () => undefined });
+    const lab = new Lab(database, {
+      machine: elsewhere,
+      connect: elsewhere,
+      probe: elsewhere,
+      lock: async () => () => undefined,
+      openSandbox: elsewhere,
+      library: elsewhere,
+    });
     const endpoint = (config(server.url) as { target: { endpoint: object } }).target.endpoint;
     // The critic is the same server: its answers fit the schemas and say nothing of use.
     const id = await lab.createRun(config(server.url, { critic: { kind: 'model', model: 'endpoint', endpoint } }));
