@@ -37,6 +37,9 @@ export interface UnitsOptions {
   readonly tokenCap: number;
 }
 
+/** What one rollout is taken to cost while none has been seen, for the token cap. */
+const UNKNOWN_ROLLOUT_TOKENS = 1000;
+
 export interface RolloutUnit {
   readonly key: string;
   readonly id: string;
@@ -51,8 +54,10 @@ export interface RolloutUnit {
 export class Units {
   private readonly options: UnitsOptions;
   private ledger = new Ledger();
-  /** Iteration tokens of the batch under way; the ledger counts it when it is complete. */
-  private underWay = 0;
+  /** Iteration tokens and number of the rollouts under way; the ledger counts them when all are complete. */
+  private underWay = { tokens: 0, rollouts: 0 };
+  /** Rollouts that the ledger has counted. */
+  private counted = 0;
   private readonly random: Random;
   /** Set for the last phase: a run that was stopped still tests what it found. */
   finishing = false;
@@ -93,12 +98,13 @@ export class Units {
     const fresh = new Map<string, Rollout>();
     // Counted in the order of the units, not of completion, so that sums come out bit for bit the same when replayed.
     const count = (rollouts: Iterable<Rollout | undefined>): void => {
+      this.underWay = { tokens: 0, rollouts: 0 };
       for (const rollout of rollouts) {
         if (!rollout) continue;
-        this.meter(run.role, rollout.usage);
+        this.largestRollout = Math.max(this.largestRollout, tokensOf(rollout.usage));
         this.ledger.add(run.role, rollout.usage);
+        this.counted++;
       }
-      this.underWay = 0;
     };
     let results: readonly Rollout[];
     try {
@@ -114,12 +120,12 @@ export class Units {
             emit({ type: 'rollout', step: run.step, role: run.role, rollout, replayed: false });
             run.onProgress?.(++done);
           };
-          const open = units.filter(({ key }) => wanted.has(key));
-          await this.runMissing(open, run, keep);
+          await this.runMissing(units, wanted, run, keep);
         },
       );
     } catch (error) {
-      count(units.map(({ key }) => fresh.get(key)));
+      // Whatever the journal holds was spent, in this session or an earlier one.
+      count(await Promise.all(units.map(({ key }) => journal.peek<Rollout>(key))));
       throw error;
     }
     count(results);
@@ -156,30 +162,39 @@ export class Units {
     for (const role of CALL_ROLES) this.ledger.add(role, totals.byRole[role]);
   }
 
+  /**
+   * Runs the units that are `wanted`, in batches that depend on finished rollouts alone, never on where a run was interrupted: under a
+   * cap a resumed run ends where it would have ended otherwise.
+   */
   private async runMissing(
     units: readonly RolloutUnit[],
+    wanted: ReadonlySet<string>,
     run: { readonly role: CallRole; readonly context: string; readonly temperature: number },
     keep: (unit: RolloutUnit, rollout: Rollout) => void,
   ): Promise<void> {
+    const capped = this.options.tokenCap > 0 && run.role !== 'test';
     for (let at = 0; at < units.length; ) {
       await this.checkpoint();
-      const size = run.role === 'test' ? units.length : this.affordable(units.length - at);
-      await this.runBatch(units.slice(at, at + size), run, keep);
-      at += size;
+      const batch = units.slice(at, at + (capped ? this.affordable(units.length - at) : units.length));
+      if (capped) for (const { key } of batch) if (!wanted.has(key)) this.meterStored(run.role, await this.options.journal.peek(key));
+      await this.runBatch(
+        batch.filter(({ key }) => wanted.has(key)),
+        run,
+        keep,
+      );
+      at += batch.length;
     }
   }
 
-  /** How many rollouts may start: all without a cap; under a cap one to learn their cost, then what surely fits. */
+  /**
+   * How many rollouts may start under the cap: what fits at twice the cost of the largest so far, since a larger one may come, and no
+   * more than have been seen, since few tell little.
+   */
   private affordable(wanted: number): number {
-    if (this.options.tokenCap === 0) return wanted;
-    if (this.largestRollout === 0) {
-      this.requireTokens(1);
-      return 1;
-    }
-    this.requireTokens(this.largestRollout);
-    const left = this.options.tokenCap - this.spent();
-    // Half of what would fit by the largest so far, so that a larger one cannot carry the batch over the cap.
-    return Math.max(1, Math.min(wanted, Math.floor(left / (2 * this.largestRollout))));
+    const each = this.largestRollout === 0 ? UNKNOWN_ROLLOUT_TOKENS : 2 * this.largestRollout;
+    this.requireTokens(each);
+    const seen = Math.max(1, this.counted + this.underWay.rollouts);
+    return Math.min(wanted, seen, Math.floor((this.options.tokenCap - this.spent()) / each));
   }
 
   private async runBatch(
@@ -215,13 +230,18 @@ export class Units {
     }
   }
 
-  private meter(role: CallRole, { inputTokens, outputTokens }: Usage): void {
-    this.largestRollout = Math.max(this.largestRollout, inputTokens + outputTokens);
-    if (role !== 'test') this.underWay += inputTokens + outputTokens;
+  private meter(role: CallRole, usage: Usage): void {
+    const tokens = tokensOf(usage);
+    this.largestRollout = Math.max(this.largestRollout, tokens);
+    this.underWay = { tokens: this.underWay.tokens + (role === 'test' ? 0 : tokens), rollouts: this.underWay.rollouts + 1 };
+  }
+
+  private meterStored(role: CallRole, rollout: Rollout | undefined): void {
+    if (rollout) this.meter(role, rollout.usage);
   }
 
   private spent(): number {
-    return this.totals().iteration + this.underWay;
+    return this.totals().iteration + this.underWay.tokens;
   }
 
   private async checkpoint(): Promise<void> {
@@ -241,4 +261,8 @@ export class Units {
   private seedOf(key: string): number {
     return this.random.split(key).uint32();
   }
+}
+
+function tokensOf({ inputTokens, outputTokens }: Usage): number {
+  return inputTokens + outputTokens;
 }

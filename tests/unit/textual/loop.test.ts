@@ -215,9 +215,40 @@ describe('finishing early', () => {
     const journal = new MemoryJournal();
     const capped = await runTextual(makeRun({ journal, set: { tokenCap } }));
     expect(capped.stopped).toBe(true);
-    // The first rollout of a run has no known cost.
-    expect(capped.tokens.iteration).toBeLessThanOrEqual(Math.max(tokenCap, 300));
+    expect(capped.tokens.iteration).toBeLessThanOrEqual(tokenCap);
+    if (tokenCap >= 4000) expect(capped.tokens.iteration).toBeGreaterThan(tokenCap / 2);
     expect(await runTextual(makeRun({ journal, target: forbidden, set: { tokenCap } }))).toEqual(capped);
+  });
+
+  it.each([4000, 9000])('under a cap of %i tokens comes to the same end wherever it is killed', async (tokenCap) => {
+    const set = { tokenCap };
+    const whole = new MemoryJournal();
+    const expected = timeless(await runTextual(makeRun({ journal: whole, set })));
+    const total = whole.keys().length;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: total }), { minLength: 1, maxLength: 3 }), async (kills) => {
+        const survivor = new KillableJournal();
+        for (const after of kills) {
+          survivor.left = after;
+          if (!((await runTextual(makeRun({ journal: survivor, set })).catch((error: unknown) => error)) instanceof Killed)) break;
+        }
+        survivor.left = Number.POSITIVE_INFINITY;
+        expect(timeless(await runTextual(makeRun({ journal: survivor, set })))).toEqual(expected);
+      }),
+      { numRuns: 15, seed: 6 },
+    );
+  });
+
+  it('counts what an earlier session had spent of a batch in which the run is stopped', async () => {
+    const survivor = new KillableJournal();
+    survivor.left = 40;
+    await expect(runTextual(makeRun({ journal: survivor }))).rejects.toBeInstanceOf(Killed);
+    survivor.left = Number.POSITIVE_INFINITY;
+    const stopped = await runTextual(makeRun({ journal: survivor, control: stopAfter(0) }));
+    const rollouts = survivor.keys().filter((key) => /^(rollout|validate) /.test(key));
+    expect(rollouts).toHaveLength(40);
+    const { rollout, validation } = stopped.tokens.byRole;
+    expect(rollout.inputTokens + validation.inputTokens).toBe(100 * 40);
   });
 
   it('stops at a perfect validation score when asked to', async () => {
