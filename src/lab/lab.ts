@@ -16,6 +16,7 @@ import type { ModelLibrary } from './models/library.ts';
 import { offeredByEndpoint } from './models/offered.ts';
 import { ModelPool, type StartModel } from './models/pool.ts';
 import { type RunRecord, RunStore } from './runs.ts';
+import type { ScorerTrial, ScorerVerdict } from './scorer-trial.ts';
 import type {
   CatalogueModel,
   ChatReply,
@@ -251,6 +252,11 @@ export class Lab implements LabService {
   async previewImport(bytes: Uint8Array, name: string, mapping?: unknown): Promise<ImportPreview> {
     const { previewImport } = await import('./suite-preview.ts');
     return previewImport(name, bytes, mapping);
+  }
+
+  async tryScorer(scorer: unknown, trials: readonly ScorerTrial[]): Promise<readonly ScorerVerdict[]> {
+    const { tryScorer } = await import('./scorer-trial.ts');
+    return tryScorer(scorer, trials, this.platform.openSandbox);
   }
 
   importSuite(suite: unknown, replace = false): Promise<SuiteSummary> {

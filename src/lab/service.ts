@@ -10,6 +10,7 @@ import type { ImportedSuite, ImportedTask } from '../suites/import/suite-file.ts
 import type { ScorerKind } from '../suites/scorers/spec.ts';
 import type { RunEvent } from '../textual/types.ts';
 import type { ExperimentConfig, ModelChoice, Runtime } from './config.ts';
+import type { ScorerTrial, ScorerVerdict } from './scorer-trial.ts';
 
 /** What the interface may ask of the lab worker. Everything is plain data; errors cross as `{code, message, hint}`. */
 export interface LabService {
@@ -65,6 +66,8 @@ export interface LabService {
   unloadModel(choice: unknown): Promise<void>;
   /** What a file would become as a suite; nothing is stored. `mapping` says which columns mean what, for tables. */
   previewImport(bytes: Uint8Array, name: string, mapping?: unknown): Promise<ImportPreview>;
+  /** Scores outputs on tasks of a preview as a suite with this scorer would; foreign code runs in the sandbox. */
+  tryScorer(scorer: unknown, trials: readonly ScorerTrial[]): Promise<readonly ScorerVerdict[]>;
   /** Stores a suite. @throws `suite-exists` when another one has its id, unless `replace` is set. */
   importSuite(suite: unknown, replace?: boolean): Promise<SuiteSummary>;
   /** Imported suites, newest first. */

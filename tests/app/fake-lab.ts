@@ -119,7 +119,7 @@ export function connectLab(): LabService {
   };
 
   return {
-    ...fakeModels(),
+    ...fakeModels(flags),
     async machine() {
       if (flags.has('machine-error')) throw new NacreError('worker-failed', 'The lab worker could not start.', 'Reload the page.');
       const gpu = flags.has('gpu');
@@ -200,12 +200,6 @@ export function connectLab(): LabService {
         'The bundle cannot be used: manifest.json is missing.',
         'Export it again from Nacre; a bundle must not be edited by hand.',
       );
-    },
-    async setEndpointKey() {
-      // The fake has no server that would ask for one.
-    },
-    async endpointModels() {
-      return [{ id: 'fake-chat', contextLength: 8192 }];
     },
     async probe({ text }) {
       if (text.trim() === '') throw new NacreError('probe-empty', 'There is no text to probe.', 'Type a few words.');

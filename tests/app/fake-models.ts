@@ -1,8 +1,11 @@
 import { NacreError } from '../../src/core/errors.ts';
 import { parseChoice } from '../../src/lab/config.ts';
 import { webLlmCatalogueFor } from '../../src/lab/models/catalogue.ts';
+import { offeredByEndpoint } from '../../src/lab/models/offered.ts';
+import { tryScorer } from '../../src/lab/scorer-trial.ts';
 import type { LabService, ListedModel, SuiteSummary } from '../../src/lab/service.ts';
 import { previewImport } from '../../src/lab/suite-preview.ts';
+import { unreachable } from '../../src/models/endpoint/errors.ts';
 import { checkSuite, formatSuiteFile, type ImportedSuite, suiteHash } from '../../src/suites/import/suite-file.ts';
 
 type ModelsAndSuites = Pick<
@@ -17,7 +20,10 @@ type ModelsAndSuites = Pick<
   | 'chat'
   | 'stopChat'
   | 'unloadModel'
+  | 'setEndpointKey'
+  | 'endpointModels'
   | 'previewImport'
+  | 'tryScorer'
   | 'importSuite'
   | 'listSuites'
   | 'exportSuite'
@@ -45,16 +51,48 @@ function listed(id: string, kind: ListedModel['kind'], where: ListedModel['where
   };
 }
 
-/** Models and suites of a lab without either: lists change as one would expect, downloads take a second. */
-export function fakeModels(): ModelsAndSuites {
+const SUITE: ImportedSuite = {
+  schema: 'nacre.suite/1',
+  id: 'capitals',
+  title: 'Capitals of the world',
+  origin: { file: 'capitals.csv', note: 'CC BY 4.0, made for tests' },
+  scorer: { kind: 'exact' },
+  tasks: (['train', 'train', 'val', 'test'] as const).map((split, at) => ({
+    id: `row-${at + 1}`,
+    split,
+    type: 'question',
+    input: `What is the capital of country ${at + 1}?`,
+    answers: [`City ${at + 1}`],
+    fields: {},
+  })),
+};
+
+/**
+ * Models and suites of a lab without either: lists change as one would expect, downloads take a second. Among the flags of
+ * `fake-lab.ts`: `models-error`, `endpoint-error`, `download-error` (the first time), `in-use`, `damaged`, `suites`, `slow-chat`.
+ */
+export function fakeModels(flags: ReadonlySet<string>): ModelsAndSuites {
   const models = new Map(
     [
       listed('nacre-tiny', 'shipped', 'shipped', 0),
-      listed('SmolLM2-135M-Instruct.Q4_1', 'gguf', 'local', 98 * MB),
-      listed('Qwen2.5-0.5B-Instruct-q4f16_1-MLC', 'mlc', 'downloaded', 290 * MB),
+      ...(flags.has('empty')
+        ? []
+        : [
+            listed('SmolLM2-135M-Instruct.Q4_1', 'gguf', 'local', 98 * MB),
+            { ...listed('Qwen2.5-0.5B-Instruct-q4f16_1-MLC', 'mlc', 'downloaded', 290 * MB), memoryBytes: 945 * MB },
+            {
+              ...listed('SmolLM2-360M-Instruct.Q8_0', 'gguf', 'downloaded', 120 * MB),
+              url: 'https://models.example/SmolLM2-360M-Instruct.Q8_0.gguf',
+              totalBytes: 386 * MB,
+              complete: false,
+            },
+          ]),
     ].map((model) => [model.id, model]),
   );
-  const suites = new Map<string, ImportedSuite>();
+  const keys = new Map<string, string>();
+  const failed = new Set<string>();
+  let chatting = 0;
+  const suites = new Map<string, ImportedSuite>(flags.has('suites') ? [[SUITE.id, SUITE]] : []);
   const cancelled = new Set<string>();
   const need = (id: string): ListedModel => {
     const model = models.get(id);
@@ -81,14 +119,33 @@ export function fakeModels(): ModelsAndSuites {
     return suite;
   };
   return {
-    listModels: async () => [...models.values()],
+    async listModels() {
+      if (flags.has('models-error')) throw new NacreError('storage-failed', 'The stored models cannot be read.', 'Reload the page.');
+      return [...models.values()];
+    },
+    async setEndpointKey(baseUrl, key) {
+      keys.set(baseUrl, key);
+    },
+    async endpointModels(baseUrl) {
+      if (flags.has('endpoint-error')) throw unreachable(`${baseUrl}/models`, new TypeError('Failed to fetch'), location.origin);
+      const offered = [{ id: keys.get(baseUrl) ? 'fake-chat-private' : 'fake-chat', contextLength: 8192 }];
+      for (const { id } of offered) {
+        const model = offeredByEndpoint(baseUrl, id, []);
+        models.set(model.id, model);
+      }
+      return offered;
+    },
     catalogue: async () =>
-      webLlmCatalogueFor({ webgpu: true, software: false, f16: true, bufferBytes: 2 ** 30, memoryGiB: 8 }, [...models.keys()]),
+      webLlmCatalogueFor({ webgpu: true, software: false, f16: true, bufferBytes: 2 ** 30, memoryGiB: 4 }, [...models.keys()]),
     async downloadModel(model, onProgress) {
       cancelled.delete(model);
       for (let part = 0; part <= 10; part++) {
         onProgress({ phase: 'download', loadedBytes: part * 30 * MB, totalBytes: 300 * MB });
         await new Promise((resolve) => setTimeout(resolve, 100));
+        if (flags.has('download-error') && part === 4 && !failed.has(model)) {
+          failed.add(model);
+          throw new NacreError('host-busy', 'models.example limits downloads (HTTP 429).', 'Wait some minutes: what has arrived is kept.');
+        }
         if (cancelled.has(model)) throw new NacreError('cancelled', `Downloading ${model} was cancelled.`, 'Load it again.');
       }
       models.set(model, listed(model, model.endsWith('.gguf') ? 'gguf' : 'mlc', 'downloaded', 300 * MB));
@@ -98,12 +155,13 @@ export function fakeModels(): ModelsAndSuites {
     },
     async deleteModel(id) {
       const { bytes } = need(id);
+      if (flags.has('in-use')) throw new NacreError('model-in-use', `A run works with ${id}.`, 'Pause or close the run first.');
       models.delete(id);
       return { freedBytes: bytes };
     },
-    async verifyModel(id) {
+    async verifyModel(id, repair) {
       need(id);
-      return { good: 3, missing: [], damaged: [] };
+      return { good: 3, missing: [], damaged: flags.has('damaged') && !repair ? ['params_shard_1.bin'] : [] };
     },
     async addLocalModel(name, files) {
       const bytes = files.reduce((sum, { blob }) => sum + blob.size, 0);
@@ -112,20 +170,40 @@ export function fakeModels(): ModelsAndSuites {
     },
     async chat(choice, messages, onText) {
       parseChoice(choice);
-      const text = `You said: ${messages.at(-1)?.content ?? ''}`;
-      onText(text.slice(0, 9));
-      onText(text);
-      return { text, finish: 'stop', usage: { calls: 1, inputTokens: 12, outputTokens: 8, textVolume: 20, ms: 400 } };
+      chatting += 1;
+      const turn = chatting;
+      const words = `You said: ${messages.at(-1)?.content ?? ''} That is all I can say about it.`.split(/(?= )/);
+      const usage = (outputTokens: number) => ({ calls: 1, inputTokens: 12, outputTokens, textVolume: 20, ms: 400 });
+      for (let at = 1; at <= words.length; at++) {
+        await new Promise((resolve) => setTimeout(resolve, flags.has('slow-chat') ? 150 : 5));
+        const text = words.slice(0, at).join('');
+        if (turn !== chatting) return { text, finish: 'cancelled', usage: usage(at) };
+        onText(text);
+      }
+      return { text: words.join(''), finish: 'stop', usage: usage(words.length) };
     },
     async stopChat() {
-      // The fake answers at once.
+      chatting += 1;
     },
     async unloadModel(choice) {
       parseChoice(choice);
     },
     previewImport: async (bytes, name, mapping) => previewImport(name, bytes, mapping),
-    async importSuite(value) {
+    tryScorer: (spec, trials) =>
+      tryScorer(spec, trials, () => ({
+        // No script runs here: the page may not evaluate code, and the sandbox has tests of its own.
+        async score({ source, input }) {
+          const at = source.split('\n').findIndex((line) => line.includes('throw'));
+          if (at >= 0) throw new NacreError('scorer-error', `The scorer failed at line ${at + 1}.`, 'Correct that line.');
+          const { answer, task } = input as { answer: string; task: { answers: readonly string[] } };
+          return task.answers.includes(answer) ? { reward: 1 } : { reward: 0, reason: 'not the same' };
+        },
+      })),
+    async importSuite(value, replace = false) {
       const suite = checkSuite('The suite', value);
+      if (suites.has(suite.id) && !replace) {
+        throw new NacreError('suite-exists', `There is another suite "${suite.id}" in this browser.`, 'Give the new one another id.');
+      }
       suites.set(suite.id, suite);
       return summary(suite);
     },
