@@ -1,5 +1,5 @@
 import { contentHash } from '../core/hash.ts';
-import type { Journal } from '../core/journal.ts';
+import { type Journal, MemoryJournal } from '../core/journal.ts';
 import { Random } from '../core/random.ts';
 import { type Episode, SPLITS, type Split, type Task } from '../core/types.ts';
 import type { ForestJob } from '../models/own/forest.ts';
@@ -40,6 +40,8 @@ export interface PearlRun {
   /** Connects the policy, trainable and with the weights to start from; called once, when the journal lacks something. */
   readonly connect: () => Promise<PearlPolicy>;
   readonly journal: Journal;
+  /** Keep every trajectory in the journal, to be shown and exported. Without them an update that resumes is played again. */
+  readonly keepRollouts: boolean;
   readonly emit: (event: PearlEvent) => void;
   /** Leaves at once; the journal keeps every finished unit. */
   readonly signal: AbortSignal;
@@ -135,10 +137,9 @@ interface Updated {
 /** One update of the loop: rollouts, credit, learning, memory. */
 async function oneUpdate(run: PearlRun, learner: Learner, update: number, state: LoopState): Promise<Updated> {
   const { settings, journal, emit, signal } = run;
-  let replayed = true;
-  const groups = await promptGroups(run, learner, update, true);
+  const replayed = (await journal.peek(updateKey(update))) !== undefined;
+  const groups = replayed && !run.keepRollouts ? [] : await promptGroups(run, learner, update, true);
   const unit = await journal.once<UpdateUnit>(updateKey(update), async () => {
-    replayed = false;
     const { policy, trainer } = await learner.at(update - 1);
     const clock = new PhaseClock();
     emit(phase(update, 'features', 'Comparing branches with their parents', 0, 1));
@@ -216,7 +217,8 @@ async function promptGroups(run: PearlRun, learner: Learner, update: number, sho
   const prompts = promptsOf(update, run.tasks.train, settings.prompts, run.seed);
   const base = baseOptimiser(settings);
   const fresh = new Set<string>();
-  const forests = await journal.onceEach<readonly Trajectory[]>(
+  const kept = run.keepRollouts ? journal : new MemoryJournal();
+  const forests = await kept.onceEach<readonly Trajectory[]>(
     prompts.map((task) => forestKey(update, task)),
     async (missing, store) => {
       const started = performance.now();

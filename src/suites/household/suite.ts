@@ -15,7 +15,7 @@ export interface HouseholdOptions {
   readonly sizes?: Partial<Record<Split, number>>;
 }
 
-const SIZES: Readonly<Record<Split, number>> = { train: 192, val: 96, test: 384, unseen: 192 };
+const SIZES: Readonly<Record<Split, number>> = { train: 192, val: 192, test: 384, unseen: 192 };
 
 /**
  * The hazards of successive tasks of one type. Pick & place has no hazard of its own (no treatment, lamp or second object), so

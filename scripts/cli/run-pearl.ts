@@ -1,0 +1,118 @@
+import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { RunControl } from '../../src/lab/control.ts';
+import { exportPearlBundle } from '../../src/lab/pearl-bundle.ts';
+import { type PearlConfig, parsePearlConfig } from '../../src/lab/pearl-config.ts';
+import { runPearlExperiment } from '../../src/lab/pearl-experiment.ts';
+import type { PearlResult } from '../../src/lab/pearl-result.ts';
+import { loadModel } from '../../src/models/own/source.ts';
+import { advantageExport, exportBanks, trainedWeights } from '../../src/pearl/export.ts';
+import type { PearlEvent } from '../../src/pearl/types.ts';
+import { writeMlc } from '../../src/transformer/mlc/write.ts';
+import { unflattenWeights } from '../../src/transformer/parameters.ts';
+import { FileJournal } from './file-journal.ts';
+import { findModel, writeInto } from './node-files.ts';
+import { connectCpuPolicy, type NodePolicy } from './node-models.ts';
+import { openRunFolder } from './run-folder.ts';
+
+/**
+ * `run` for experiments of kind `pearl`: journal, result, bundle, banks, per-token advantages and trained weights into a
+ * folder. The same command goes on where it was.
+ * @throws {NacreError} for bad input, or when the folder belongs to another experiment.
+ */
+export async function runPearlCommand(input: unknown, out: string, signal: AbortSignal): Promise<PearlResult> {
+  const config = parsePearlConfig(input);
+  mkdirSync(out, { recursive: true });
+  const head = openRunFolder(out, config);
+  const journal = new FileJournal(join(out, 'journal.jsonl'));
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  const before = (await journal.peek<number>('seconds')) ?? 0;
+  const began = performance.now();
+  const seconds = () => before + (performance.now() - began) / 1000;
+  let connected: NodePolicy | undefined;
+  try {
+    const { outcome, findings, model, study } = await runPearlExperiment({
+      config,
+      journal,
+      connect: async () => {
+        connected = await connectCpuPolicy(config.target.model, true);
+        return connected.policy;
+      },
+      emit: report,
+      onArm: (arm, seed) => process.stderr.write(`${arm}, seed ${seed}\n`),
+      control: new RunControl(),
+      signal,
+    });
+    // A finished folder keeps its figures: only the run that finished it writes down how long it took.
+    const spent = await journal.once('seconds-total', async () => seconds());
+    const longestTaskMs = await journal.once('longest-task-ms', async () => delay.max / 1e6);
+    const result: PearlResult = {
+      schema: 'nacre.result/1',
+      kind: 'pearl',
+      config,
+      seed: config.seed,
+      seconds: spent,
+      longestTaskMs,
+      model,
+      pearl: findings,
+      ...(study ? { study } : {}),
+    };
+    writeFileSync(join(out, 'result.json'), `${JSON.stringify(result, null, 2)}\n`);
+    if (study) {
+      writeFileSync(join(out, 'study.md'), `# ${config.name}\n\n${study.sentences.map((sentence) => `- ${sentence}`).join('\n')}\n`);
+      return result;
+    }
+    const { banks, updates } = outcome;
+    const files = exportBanks(banks);
+    writeFileSync(join(out, 'banks.json'), `${files.json}\n`);
+    writeFileSync(join(out, 'banks.bin'), files.features);
+    await pipeline(Readable.from(advantageExport(journal, updates.length)), createWriteStream(join(out, 'advantages.jsonl')));
+    await writeWeights(config, journal, join(out, 'weights'));
+    const { createdAt } = head;
+    writeFileSync(join(out, 'bundle.zip'), await exportPearlBundle({ config, createdAt, result, banks, units: journal.entries() }));
+    return result;
+  } finally {
+    delay.disable();
+    await journal.put('seconds', seconds());
+    await connected?.close();
+  }
+}
+
+/** The trained policy as a model folder of its own. */
+async function writeWeights(config: PearlConfig, journal: FileJournal, folder: string): Promise<void> {
+  const trained = await trainedWeights(journal);
+  if (!trained) return;
+  const { source, id } = findModel('model', config.target.model);
+  const { weights, tokenizerJson, tokenizerConfig, conv, sampling } = await loadModel(source, id);
+  const files = writeMlc(unflattenWeights(weights, trained.parameters), {
+    quantisation: 'q0f16',
+    tokenizerJson,
+    sampling,
+    ...(tokenizerConfig === undefined ? {} : { tokenizerConfig }),
+    ...(conv === undefined ? {} : { conv }),
+  });
+  for (const file of files) await writeInto(folder, file.path, file.bytes);
+}
+
+/** One line an update on stderr. */
+function report(event: PearlEvent): void {
+  const line = describe(event);
+  if (line) process.stderr.write(`${line}\n`);
+}
+
+function describe(event: PearlEvent): string | undefined {
+  if (event.type === 'policy-score') {
+    const { split, rate, n, update } = event.score;
+    return `after ${update} updates, greedy on ${split}: ${rate.toFixed(3)} (n=${n})`;
+  }
+  if (event.type === 'notice') return event.message;
+  if (event.type !== 'update') return undefined;
+  const { update, success, degenerate, pairs, clusters, shaping, gradientNorm } = event.record;
+  const memory = clusters.failure === 0 ? '' : `; ${clusters.failure} failure clusters, ${clusters.vetoed} vetoed, ${clusters.kept} kept`;
+  const shaped = shaping.active ? `; ${shaping.tokens} tokens × ${shaping.meanMultiplier.toFixed(2)}` : '';
+  return `update ${update}: success ${success.toFixed(2)}, ${degenerate} degenerate, ${pairs} pairs, gradient ${gradientNorm.toFixed(3)}${memory}${shaped}`;
+}
