@@ -6,6 +6,7 @@ import { exportBundle } from '../../src/lab/bundle.ts';
 import { ENDPOINT, type ExperimentConfig, parseConfig } from '../../src/lab/config.ts';
 import { RunControl } from '../../src/lab/control.ts';
 import { runExperiment } from '../../src/lab/experiment.ts';
+import type { PearlResult } from '../../src/lab/pearl-result.ts';
 import { buildResult, type TextualResult } from '../../src/lab/result.ts';
 import { formatSkill } from '../../src/lab/skill.ts';
 import { pinSuite } from '../../src/lab/suites.ts';
@@ -18,6 +19,7 @@ import { FileJournal } from './file-journal.ts';
 import { readUserFile, userPath } from './node-files.ts';
 import { NodeModels } from './node-models.ts';
 import { isShippedSuite, NodeShelf, readSuite } from './node-suites.ts';
+import { runPearlCommand } from './run-pearl.ts';
 
 /** What of a run must be the same when a folder is used again. */
 interface RunHead {
@@ -29,13 +31,15 @@ interface RunHead {
  * `run`: a whole experiment into a folder. The folder keeps the journal, so the same command goes on where it was.
  * @throws {NacreError} for bad input, or when the folder belongs to another experiment.
  */
-export async function run(args: ParsedArgs, signal: AbortSignal): Promise<TextualResult> {
+export async function run(args: ParsedArgs, signal: AbortSignal): Promise<TextualResult | PearlResult> {
   const out = userPath(requiredOption(args, 'out'));
   const path = args.positional[0]!;
   const file = textOption(args, 'suite');
   const given = file === undefined || isShippedSuite(file) ? undefined : await readSuite(file, textOption(args, 'mapping'));
+  const read = withOptions(await readConfig(path), args, given);
+  if (isRecord(read) && read.kind === 'pearl') return runPearlCommand(read, out, signal);
   const shelf = new NodeShelf(path, given);
-  const config = await pinSuite(parseConfig(withOptions(await readConfig(path), args, given)), shelf);
+  const config = await pinSuite(parseConfig(read), shelf);
   mkdirSync(out, { recursive: true });
   const head = openFolder(out, config);
   const journal = new FileJournal(join(out, 'journal.jsonl'));
