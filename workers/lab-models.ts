@@ -3,7 +3,7 @@ import { type Connection, connectService } from '../src/core/rpc.ts';
 import type { ModelChoice } from '../src/lab/config.ts';
 import { type AdapterReport, chooseBackend } from '../src/lab/machine.ts';
 import { asActor, withRoomToSpeak } from '../src/lab/models/acting.ts';
-import { ModelLibrary, webLlmMachine } from '../src/lab/models/library.ts';
+import { ModelLibrary } from '../src/lab/models/library.ts';
 import { type ModelPlan, planModel, shippedPlan } from '../src/lab/models/resolve.ts';
 import { asRolloutModel, type RolloutModel } from '../src/models/chat-rollouts.ts';
 import type { OnTransfer } from '../src/models/download.ts';
@@ -16,6 +16,7 @@ import type { ModelSource } from '../src/models/own/source.ts';
 import type { WebLlmRecord } from '../src/models/webllm/catalogue.ts';
 import type { WebLlmEngine } from '../src/models/webllm/engine.ts';
 import { downloadModel } from '../src/models/webllm/files.ts';
+import { webLlmMachine } from '../src/models/webllm/machine.ts';
 import { WebLlmModel } from '../src/models/webllm/model.ts';
 
 /** Models with more weights than this get one engine: further ones would each hold a copy of them. */

@@ -1,14 +1,14 @@
 import { NacreError, toPlainError } from '../../core/errors.ts';
-import { cancelled, freeStorage, type OnTransfer } from '../../models/download.ts';
+import { cancelled, type OnTransfer } from '../../models/download.ts';
 import { cachedGguf, deleteCachedGguf, openGguf, titleOf, verifyCachedGguf } from '../../models/llamacpp/gguf-store.ts';
 import { importGguf } from '../../models/llamacpp/import.ts';
 import { SHIPPED_MODELS } from '../../models/own/shipped.ts';
 import type { ModelCapabilities } from '../../models/types.ts';
 import { type CachedWebLlmModel, cachedModels, deleteCached, verifyCached } from '../../models/webllm/cache.ts';
-import { toEntry, type WebLlmMachine, type WebLlmRecord } from '../../models/webllm/catalogue.ts';
+import { toEntry, type WebLlmRecord } from '../../models/webllm/catalogue.ts';
 import { downloadModel } from '../../models/webllm/files.ts';
 import { importFolder } from '../../models/webllm/import.ts';
-import { describeAdapter } from '../../tensor/adapter.ts';
+import { webLlmMachine } from '../../models/webllm/machine.ts';
 import { isGgufName } from '../../transformer/file-source.ts';
 import type { ModelChoice, Runtime } from '../config.ts';
 import type { CatalogueModel, ListedModel, LocalModelFile, ModelUse, ModelVerification } from '../service.ts';
@@ -147,21 +147,6 @@ export class ModelLibrary {
     if (file) return { kind: 'gguf', url: file.url };
     throw new NacreError('model-not-stored', `No model "${id}" is stored in this browser.`, 'It may have been deleted in another tab.');
   }
-}
-
-/** What of this machine decides which models WebLLM can run. */
-export async function webLlmMachine(): Promise<WebLlmMachine> {
-  const { available, software, features, limits } = await describeAdapter();
-  const { deviceMemory } = navigator as { deviceMemory?: number };
-  const freeBytes = await freeStorage();
-  return {
-    webgpu: available,
-    software,
-    f16: features.includes('shader-f16'),
-    bufferBytes: limits.maxStorageBufferBindingSize ?? 0,
-    ...(deviceMemory === undefined ? {} : { memoryGiB: deviceMemory }),
-    ...(freeBytes === undefined ? {} : { freeBytes }),
-  };
 }
 
 /** A browser that cannot store models of a kind has none. */
