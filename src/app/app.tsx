@@ -8,6 +8,8 @@ import { Shell } from './shell/shell.tsx';
 
 const NewRun = lazy(async () => ({ default: (await import('./new/new-run.tsx')).NewRun }));
 const Run = lazy(async () => ({ default: (await import('./run/run.tsx')).Run }));
+const Models = lazy(async () => ({ default: (await import('./models/models.tsx')).Models }));
+const Suites = lazy(async () => ({ default: (await import('./suites/suites.tsx')).Suites }));
 const Probe = lazy(async () => ({ default: (await import('./probe/probe.tsx')).Probe }));
 
 /** The page. Hash routes, so that any static host serves every view. */
@@ -18,6 +20,8 @@ export function App(props: { readonly lab: LabService }) {
         <Route path="/" component={Home} />
         <Route path="/new" component={NewRun} />
         <Route path="/run/:id" component={Run} />
+        <Route path="/models" component={Models} />
+        <Route path="/suites" component={Suites} />
         <Route path="/probe" component={Probe} />
         <Route path="*" component={NotFound} />
       </HashRouter>

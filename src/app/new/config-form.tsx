@@ -1,5 +1,6 @@
 import { createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js';
 import { type Draft, readNumber, readPath, writePath } from './draft.ts';
+import '../ui/field.css';
 import { FIELD_GROUPS, type Field, type FieldGroup } from './fields.ts';
 
 interface FormProps {

@@ -97,8 +97,8 @@ export const DECISION_SHOWN: Readonly<Record<Decision, { readonly outcome: Outco
   accepted: { outcome: 'success', word: 'accepted' },
   rejected: { outcome: 'failure', word: 'rejected' },
   blocked: { outcome: 'mixed', word: 'blocked' },
-  skipped: { outcome: 'mixed', word: 'skipped' },
-  'no-edit': { outcome: 'mixed', word: 'no edit' },
+  skipped: { outcome: 'none', word: 'skipped' },
+  'no-edit': { outcome: 'none', word: 'no edit' },
 };
 
 export const ROUTE_WORDS: Readonly<Record<RowGroup, string>> = {

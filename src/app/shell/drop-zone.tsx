@@ -3,13 +3,14 @@ import { createSignal, onCleanup, onMount, Show } from 'solid-js';
 import { NacreError } from '../../core/errors.ts';
 import { notify } from '../announce.ts';
 import { useCommands } from '../commands.ts';
+import { type DroppedKind, handOver, isSuiteJson, kindOfFile } from '../dropped.ts';
 import { useLab } from '../lab.ts';
 import { ErrorNote } from '../ui/error-note.tsx';
 
 /** Largest file the page reads at once; a bundle of a long run stays far below. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-/** Takes files dropped anywhere, pasted configurations, and the file command: a bundle is imported, a configuration opened. */
+/** Takes files dropped anywhere, pasted configurations, and the file command: a bundle is imported, a configuration opened, tables and models go to their views. */
 export function DropZone() {
   const lab = useLab();
   const navigate = useNavigate();
@@ -17,17 +18,36 @@ export function DropZone() {
   const [error, setError] = createSignal<unknown>();
   let input!: HTMLInputElement;
 
-  useCommands([{ id: 'file.import', title: 'Import a bundle or a configuration', group: 'File', keys: ['i'], run: () => input.click() }]);
+  useCommands([
+    {
+      id: 'file.import',
+      title: 'Import a bundle, a configuration, questions or a model',
+      group: 'File',
+      keys: ['i'],
+      run: () => input.click(),
+    },
+  ]);
 
   const openConfig = async (text: string) => {
     const { configToLink } = await import('../config-link.ts');
     navigate(`/new?c=${configToLink(readJson(text))}`);
   };
+  const pass = (kind: DroppedKind, files: readonly File[]) => {
+    handOver(kind, files);
+    navigate(kind === 'model' ? '/models' : '/suites');
+  };
   const take = async (file: File) => {
     setError(undefined);
     try {
+      const kind = kindOfFile(file.name);
+      // Models are larger than anything that is read at once: they are copied piece by piece.
+      if (kind === 'model') return pass(kind, [file]);
       if (file.size > MAX_FILE_BYTES) throw tooLarge(file);
-      if (/\.json$/i.test(file.name)) return await openConfig(await file.text());
+      if (kind === 'suite') return pass(kind, [file]);
+      if (/\.json$/i.test(file.name)) {
+        const text = await file.text();
+        return isSuiteJson(readJson(text)) ? pass('suite', [file]) : await openConfig(text);
+      }
       const id = await lab.importRun(new Uint8Array(await file.arrayBuffer()));
       notify(`"${file.name}" was imported.`);
       navigate(`/run/${id}`);
@@ -77,7 +97,7 @@ export function DropZone() {
         ref={input}
         type="file"
         hidden
-        accept=".zip,.json"
+        accept=".zip,.json,.jsonl,.ndjson,.csv,.tsv,.gguf"
         onChange={() => {
           const file = input.files?.[0];
           input.value = '';
@@ -85,7 +105,9 @@ export function DropZone() {
         }}
       />
       <Show when={over()}>
-        <div class="drop-cover">Drop a bundle (.zip) or a configuration (.json)</div>
+        <div class="drop-cover">
+          Drop a bundle (.zip), a configuration (.json), questions (.csv, .tsv, .jsonl, .json) or a model (.gguf)
+        </div>
       </Show>
       <Show when={error()}>
         <div class="toasts">

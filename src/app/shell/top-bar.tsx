@@ -27,6 +27,8 @@ export function TopBar() {
           Home
         </A>
         <A href="/new">New run</A>
+        <A href="/models">Models</A>
+        <A href="/suites">Suites</A>
         <A href="/probe">Probe</A>
       </nav>
       <div class="top-tools">

@@ -1,13 +1,17 @@
 import type { Route } from '../../textual/types.ts';
 
-/** The four outcomes, their marks and their words: the same in every grid, chart, badge, table and export. */
-export type Outcome = 'success' | 'failure' | 'mixed' | 'running';
+/**
+ * The outcomes, their marks and their words: the same in every grid, chart, badge, table and export. `none` is for what was
+ * never judged, such as a step without an edit.
+ */
+export type Outcome = 'success' | 'failure' | 'mixed' | 'running' | 'none';
 
 export const MARKS: Readonly<Record<Outcome, { readonly mark: string; readonly word: string }>> = {
   success: { mark: '●', word: 'success' },
   failure: { mark: '✕', word: 'failure' },
   mixed: { mark: '◐', word: 'mixed' },
   running: { mark: '◌', word: 'running' },
+  none: { mark: '–', word: 'not judged' },
 };
 
 export const ROUTE_OUTCOME: Readonly<Record<Route, Outcome>> = { mixed: 'mixed', 'all-success': 'success', 'all-failure': 'failure' };
