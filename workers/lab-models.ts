@@ -5,6 +5,8 @@ import { type AdapterReport, chooseBackend } from '../src/lab/machine.ts';
 import { asActor, withRoomToSpeak } from '../src/lab/models/acting.ts';
 import { ModelLibrary } from '../src/lab/models/library.ts';
 import { type ModelPlan, planModel, shippedPlan } from '../src/lab/models/resolve.ts';
+import type { PearlConfig } from '../src/lab/pearl-config.ts';
+import type { OwnPolicy } from '../src/lab/work.ts';
 import { asRolloutModel, type RolloutModel } from '../src/models/chat-rollouts.ts';
 import type { OnTransfer } from '../src/models/download.ts';
 import { openGguf, titleOf } from '../src/models/llamacpp/gguf-store.ts';
@@ -12,7 +14,7 @@ import { WllamaModel } from '../src/models/llamacpp/model.ts';
 import type { EngineHandle, OwnEngine } from '../src/models/own/engine.ts';
 import { PooledPolicy } from '../src/models/own/policy.ts';
 import { isShipped } from '../src/models/own/shipped.ts';
-import type { ModelSource } from '../src/models/own/source.ts';
+import { type LoadedModel, loadModel, type ModelSource, openSource } from '../src/models/own/source.ts';
 import type { WebLlmRecord } from '../src/models/webllm/catalogue.ts';
 import type { WebLlmEngine } from '../src/models/webllm/engine.ts';
 import { downloadModel } from '../src/models/webllm/files.ts';
@@ -81,6 +83,38 @@ async function ownSource(plan: Extract<ModelPlan, { runtime: 'own' }>, onTransfe
 
 /** A model on as many engines as the machine and its size allow. */
 async function startOwn(source: ModelSource, { backend }: ModelChoice, machine: Machine, onTransfer: OnTransfer): Promise<RolloutModel> {
+  const { policy, end } = await openEngines(source, { backend, trainable: false }, machine, onTransfer);
+  return { ...(source.kind === 'shipped' ? plain(policy) : asActor(policy)), close: async () => end() };
+}
+
+/** A fresh copy of a shipped model whose weights can be trained. @throws {NacreError} `unknown-model`. */
+export async function startPolicy({ model, backend }: PearlConfig['target'], machine: Machine): Promise<OwnPolicy> {
+  const { policy, end } = await openEngines(trainableSource(model), { backend, trainable: true }, machine, () => undefined);
+  return { policy, close: async () => end() };
+}
+
+/** A shipped model in memory, for its tokenizer and shapes. @throws {NacreError} `unknown-model`. */
+export async function loadShipped(model: string, base: string): Promise<LoadedModel> {
+  const { source, id } = openSource(trainableSource(model), base);
+  return loadModel(source, id);
+}
+
+function trainableSource(model: string): ModelSource {
+  if (isShipped(model)) return { kind: 'shipped', id: model };
+  if (/^https?:\/\//.test(model)) return { kind: 'url', url: model };
+  throw new NacreError(
+    'unknown-model',
+    `target.model: "${model}" is neither a shipped model nor an address.`,
+    'Only models of the own runtime can be trained: use nacre-tiny, or the https address of a folder in MLC format.',
+  );
+}
+
+async function openEngines(
+  source: ModelSource,
+  { backend, trainable }: { readonly backend: ModelChoice['backend']; readonly trainable: boolean },
+  machine: Machine,
+  onTransfer: OnTransfer,
+): Promise<{ readonly policy: PooledPolicy; end(): void }> {
   const choice = chooseBackend(backend, machine.adapter, machine.cores);
   const engines: Started<OwnEngine>[] = [];
   const end = (): void => {
@@ -91,17 +125,15 @@ async function startOwn(source: ModelSource, { backend }: ModelChoice, machine: 
     engines.push(engine);
     const report = ({ loadedBytes, totalBytes }: { readonly loadedBytes: number; readonly totalBytes: number }): void =>
       onTransfer({ phase: 'load', loadedBytes, totalBytes });
-    await engine.remote.load(source, machine.base, { backend: choice.kind }, ...(watched ? [report] : []));
+    await engine.remote.load(source, machine.base, { backend: choice.kind, trainable }, ...(watched ? [report] : []));
     return engine.remote;
   };
   try {
-    const shipped = source.kind === 'shipped';
-    const first = await open(!shipped);
+    const first = await open(source.kind !== 'shipped');
     const { parameters } = await first.info();
     const large = parameters > LARGE;
     const others = await Promise.all(Array.from({ length: large ? 0 : choice.workers - 1 }, () => open(false)));
-    const policy = await PooledPolicy.connect([first, ...others], large ? TOGETHER.large : TOGETHER.small);
-    return { ...(shipped ? plain(policy) : asActor(policy)), close: async () => end() };
+    return { policy: await PooledPolicy.connect([first, ...others], large ? TOGETHER.large : TOGETHER.small), end };
   } catch (thrown) {
     end();
     throw thrown;

@@ -48,6 +48,15 @@ const platform: LabPlatform = {
     return startModel(choice, { adapter: await adapter, cores: navigator.hardwareConcurrency, base: BASE }, onTransfer);
   },
 
+  async connectPolicy(target) {
+    const { startPolicy } = await models();
+    return startPolicy(target, { adapter: await adapter, cores: navigator.hardwareConcurrency, base: BASE });
+  },
+
+  async loadModel(model) {
+    return (await models()).loadShipped(model, BASE);
+  },
+
   async library() {
     return (await models()).library;
   },

@@ -8,11 +8,10 @@ import { exportPearlBundle } from '../../src/lab/pearl-bundle.ts';
 import { type PearlConfig, parsePearlConfig } from '../../src/lab/pearl-config.ts';
 import { runPearlExperiment } from '../../src/lab/pearl-experiment.ts';
 import type { PearlResult } from '../../src/lab/pearl-result.ts';
+import { trainedFiles } from '../../src/lab/trained-model.ts';
 import { loadModel } from '../../src/models/own/source.ts';
 import { advantageExport, exportBanks, trainedWeights } from '../../src/pearl/export.ts';
 import type { PearlEvent } from '../../src/pearl/types.ts';
-import { writeMlc } from '../../src/transformer/mlc/write.ts';
-import { unflattenWeights } from '../../src/transformer/parameters.ts';
 import { FileJournal } from './file-journal.ts';
 import { findModel, writeInto } from './node-files.ts';
 import { connectCpuPolicy, type NodePolicy } from './node-models.ts';
@@ -87,14 +86,7 @@ async function writeWeights(config: PearlConfig, journal: FileJournal, folder: s
   const trained = await trainedWeights(journal);
   if (!trained) return;
   const { source, id } = findModel('model', config.target.model);
-  const { weights, tokenizerJson, tokenizerConfig, conv, sampling } = await loadModel(source, id);
-  const files = writeMlc(unflattenWeights(weights, trained.parameters), {
-    quantisation: 'q0f16',
-    tokenizerJson,
-    sampling,
-    ...(tokenizerConfig === undefined ? {} : { tokenizerConfig }),
-    ...(conv === undefined ? {} : { conv }),
-  });
+  const files = trainedFiles(await loadModel(source, id), trained.parameters);
   for (const file of files) await writeInto(folder, file.path, file.bytes);
 }
 

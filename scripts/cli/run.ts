@@ -1,9 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { NacreError } from '../../src/core/errors.ts';
 import { exportBundle } from '../../src/lab/bundle.ts';
-import { ENDPOINT, type ExperimentConfig, parseConfig } from '../../src/lab/config.ts';
+import { ENDPOINT, parseConfig } from '../../src/lab/config.ts';
 import { RunControl } from '../../src/lab/control.ts';
 import { runExperiment } from '../../src/lab/experiment.ts';
 import type { PearlResult } from '../../src/lab/pearl-result.ts';
@@ -19,13 +18,8 @@ import { FileJournal } from './file-journal.ts';
 import { readUserFile, userPath } from './node-files.ts';
 import { NodeModels } from './node-models.ts';
 import { isShippedSuite, NodeShelf, readSuite } from './node-suites.ts';
+import { openRunFolder } from './run-folder.ts';
 import { runPearlCommand } from './run-pearl.ts';
-
-/** What of a run must be the same when a folder is used again. */
-interface RunHead {
-  readonly config: ExperimentConfig;
-  readonly createdAt: number;
-}
 
 /**
  * `run`: a whole experiment into a folder. The folder keeps the journal, so the same command goes on where it was.
@@ -41,7 +35,7 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
   const shelf = new NodeShelf(path, given);
   const config = await pinSuite(parseConfig(read), shelf);
   mkdirSync(out, { recursive: true });
-  const head = openFolder(out, config);
+  const head = openRunFolder(out, config);
   const journal = new FileJournal(join(out, 'journal.jsonl'));
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
@@ -81,50 +75,44 @@ async function readConfig(path: string): Promise<unknown> {
   return parseJson(path, text);
 }
 
-/** `--suite`, `--model`, `--seed` and `--backend` stand above the file. What is no object is left to the schema to refuse. */
+/**
+ * `--suite`, `--model`, `--endpoint`, `--seed` and `--backend` stand above the file. What is no object is left to the schema to
+ * refuse.
+ */
 function withOptions(config: unknown, args: ParsedArgs, given: ImportedSuite | undefined): unknown {
   if (!isRecord(config)) return config;
-  const backend = textOption(args, 'backend');
-  const model = textOption(args, 'model');
   const suite = textOption(args, 'suite');
-  const { runtime, endpoint, ...target } = isRecord(config.target) ? config.target : {};
-  const kept = model === undefined || model === ENDPOINT ? { ...defined({ runtime, endpoint }) } : {};
-  const { train, val, test, unseen, answerTokens } = isRecord(config.suite) ? config.suite : {};
-  const sizes = defined({ train, val, test, unseen });
   return {
     ...config,
     ...(textOption(args, 'seed') === undefined ? {} : { seed: seedOption(args) }),
-    ...(suite === undefined
-      ? {}
-      : { suite: given ? { id: 'imported', name: given.id, ...sizes, ...defined({ answerTokens }) } : { id: suite, ...sizes } }),
-    target: { ...target, ...kept, ...defined({ model, backend }) },
+    ...(suite === undefined ? {} : { suite: suiteOf(isRecord(config.suite) ? config.suite : {}, suite, given) }),
+    target: targetOf(isRecord(config.target) ? config.target : {}, args),
   };
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Another suite with the sizes of the file. */
+function suiteOf({ train, val, test, unseen, answerTokens }: Fields, id: string, given: ImportedSuite | undefined): Fields {
+  const sizes = defined({ train, val, test, unseen });
+  return given ? { id: 'imported', name: given.id, ...sizes, ...defined({ answerTokens }) } : { id, ...sizes };
+}
+
+function targetOf(target: Fields, args: ParsedArgs): Fields {
+  const backend = textOption(args, 'backend');
+  const model = textOption(args, 'model');
+  const baseUrl = textOption(args, 'endpoint');
+  if (baseUrl !== undefined) return { model: ENDPOINT, endpoint: { baseUrl, ...defined({ model }) } };
+  const { runtime, endpoint, ...kept } = target;
+  return { ...kept, ...(model === undefined ? defined({ runtime, endpoint }) : { model }), ...defined({ backend }) };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function defined(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function defined(record: Fields): Fields {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
-}
-
-function openFolder(out: string, config: ExperimentConfig): RunHead {
-  const path = join(out, 'run.json');
-  if (!existsSync(path)) {
-    const head: RunHead = { config, createdAt: Date.now() };
-    writeFileSync(path, `${JSON.stringify(head, null, 2)}\n`);
-    return head;
-  }
-  const head = JSON.parse(readFileSync(path, 'utf8')) as RunHead;
-  if (JSON.stringify(head.config) !== JSON.stringify(config)) {
-    throw new NacreError(
-      'run-folder-taken',
-      `--out: ${out} holds a run of another configuration or seed.`,
-      'Choose another folder, or delete that one.',
-    );
-  }
-  return head;
 }
 
 /** One line a boundary on stderr. */

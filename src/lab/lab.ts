@@ -7,15 +7,17 @@ import { KeyRing } from '../models/endpoint/keys.ts';
 import type { OfferedModel } from '../models/endpoint/list.ts';
 import { listModels } from '../models/endpoint/model.ts';
 import { EndpointSettings } from '../models/endpoint/settings.ts';
+import type { LoadedModel } from '../models/own/source.ts';
 import type { NacreDatabase } from '../storage/database.ts';
 import type { OpenSandbox } from '../suites/scorers/scorer.ts';
-import { visibleText } from '../textual/context.ts';
-import { exportBundle, importBundle } from './bundle.ts';
-import { criticChoice, ENDPOINT, type ModelChoice, parseChoice, parseConfig, parseWith } from './config.ts';
+import { type AnyConfig, parseAnyConfig } from './any-config.ts';
+import { criticChoice, ENDPOINT, type ModelChoice, parseChoice, parseWith } from './config.ts';
+import { exportRun } from './exports.ts';
+import { importAny } from './imports.ts';
 import type { ModelLibrary } from './models/library.ts';
 import { offeredByEndpoint } from './models/offered.ts';
 import { ModelPool, type StartModel } from './models/pool.ts';
-import { type RunRecord, RunStore } from './runs.ts';
+import { RunStore } from './runs.ts';
 import type { ScorerTrial, ScorerVerdict } from './scorer-trial.ts';
 import type {
   CatalogueModel,
@@ -34,10 +36,10 @@ import type {
   RunUpdate,
   SuiteSummary,
 } from './service.ts';
-import { RunSession, resultOf } from './session.ts';
-import { formatSkill } from './skill.ts';
+import { RunSession } from './session.ts';
 import { SuiteStore } from './suite-store.ts';
 import { pinSuite, type SuiteShelf } from './suites.ts';
+import type { ConnectPolicy } from './work.ts';
 
 /** What the lab needs from where it runs. */
 export interface LabPlatform {
@@ -47,6 +49,9 @@ export interface LabPlatform {
   probe(request: ProbeRequest): Promise<ProbeResult>;
   /** The right to work on a run; undefined when another tab has it. The function gives it back. */
   lock(runId: string): Promise<(() => void) | undefined>;
+  readonly connectPolicy: ConnectPolicy;
+  /** A model of the own runtime with its tokenizer, not put on any backend. */
+  loadModel(model: string): Promise<LoadedModel>;
   readonly openSandbox: OpenSandbox;
   /** The models stored here; its code is loaded when first needed. */
   library(): Promise<ModelLibrary>;
@@ -90,11 +95,15 @@ export class Lab implements LabService {
   }
 
   async createRun(config: unknown): Promise<string> {
-    return (await this.runs.create(await pinSuite(parseConfig(config), this.shelf))).id;
+    return (await this.runs.create(await this.pinned(parseAnyConfig(config)))).id;
   }
 
   listRuns(): Promise<readonly RunSummary[]> {
     return this.runs.list();
+  }
+
+  private async pinned(config: AnyConfig): Promise<AnyConfig> {
+    return config.kind === 'pearl' ? config : pinSuite(config, this.shelf);
   }
 
   async openRun(runId: string, listener: (update: RunUpdate) => void): Promise<RunSummary> {
@@ -102,19 +111,17 @@ export class Lab implements LabService {
     const record = await this.runs.get(runId);
     const unlock = await this.platform.lock(runId);
     const readOnly = record.recorded || unlock === undefined;
-    const { target } = record.config;
-    const critic = criticChoice(record.config);
-    const choices = critic ? [target, critic] : [target];
     const session = new RunSession({
       record,
       suites: this.shelf,
       runs: this.runs,
       journal: await this.runs.journal(runId),
       connect: (choice, onTransfer) => this.pool.connect(choice, this.choicesInUse(), onTransfer),
+      connectPolicy: (target) => this.platform.connectPolicy(target),
       listener,
       readOnly,
     });
-    this.open.set(runId, { session, unlock: unlock ?? (() => undefined), choices });
+    this.open.set(runId, { session, unlock: unlock ?? (() => undefined), choices: choicesOf(record.config) });
     return this.runs.summary(record, readOnly);
   }
 
@@ -150,25 +157,12 @@ export class Lab implements LabService {
   async exportRun(runId: string, format: ExportFormat): Promise<ExportedFile> {
     const record = await this.runs.get(runId);
     const journal = await this.runs.journal(runId);
-    const result = await resultOf(record, journal, this.shelf);
-    const text = (name: string, mime: string, content: string): ExportedFile => ({ name, mime, bytes: new TextEncoder().encode(content) });
-    switch (format) {
-      case 'skill':
-        return text('SKILL.md', 'text/markdown', formatSkill(result, new Date(record.createdAt)));
-      case 'prompt':
-        return text('prompt.txt', 'text/plain', visibleText(result.textual.best.context));
-      case 'result':
-        return text('result.json', 'application/json', `${JSON.stringify(result, null, 2)}\n`);
-      case 'bundle': {
-        const bundle = { config: record.config, createdAt: record.createdAt, result, units: journal.entries() };
-        return { name: `nacre-${record.id}.zip`, mime: 'application/zip', bytes: await exportBundle(bundle) };
-      }
-    }
+    return exportRun({ record, journal, suites: this.shelf, loadModel: (model) => this.platform.loadModel(model) }, format);
   }
 
   async importRun(bundle: Uint8Array): Promise<string> {
-    const { config, seconds, units } = await importBundle(bundle);
-    const record: RunRecord = await this.runs.create(config, true);
+    const { config, seconds, units } = await importAny(bundle);
+    const record = await this.runs.create(config, true);
     await this.runs.fill(record.id, units);
     await this.runs.update(record.id, { seconds });
     return record.id;
@@ -297,4 +291,11 @@ export class Lab implements LabService {
     if (!run) throw new NacreError('run-not-open', `The run "${runId}" is not open.`, 'Open it first.');
     return run.session;
   }
+}
+
+/** The models a run may ask the pool for. A policy that is trained is its run's own. */
+function choicesOf(config: AnyConfig): readonly ModelChoice[] {
+  if (config.kind === 'pearl') return [];
+  const critic = criticChoice(config);
+  return critic ? [config.target, critic] : [config.target];
 }

@@ -1,21 +1,15 @@
 import { NacreError, type PlainError } from '../core/errors.ts';
 import type { NacreDatabase, StoredRun } from '../storage/database.ts';
 import { DexieJournal } from '../storage/dexie-journal.ts';
-import type { ExperimentConfig } from './config.ts';
+import type { AnyConfig } from './any-config.ts';
 import type { ResultModel } from './result.ts';
 import type { RunStatus, RunSummary } from './service.ts';
 
-/** What is stored of a run beside its journal. */
-export interface RunRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: 'textual';
-  readonly config: ExperimentConfig;
-  readonly createdAt: number;
+/** How far a run is: what changes while it works. */
+export interface RunProgress {
   readonly status: RunStatus;
   readonly seconds: number;
   readonly longestTaskMs: number;
-  readonly recorded: boolean;
   readonly model?: ResultModel;
   readonly initialRate?: number;
   readonly bestRate?: number;
@@ -24,11 +18,21 @@ export interface RunRecord {
   readonly error?: PlainError;
 }
 
+/** What is stored of a run beside its journal. */
+export interface RunRecord extends RunProgress {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly recorded: boolean;
+  readonly kind: AnyConfig['kind'];
+  readonly config: AnyConfig;
+}
+
 /** The runs kept in this browser. Takes the database while it opens, so that a failure is told to whoever asks. */
 export class RunStore {
   constructor(private readonly opening: Promise<NacreDatabase>) {}
 
-  async create(config: ExperimentConfig, recorded = false): Promise<RunRecord> {
+  async create(config: AnyConfig, recorded = false): Promise<RunRecord> {
     const createdAt = Date.now();
     const record: RunRecord = {
       id: newId(createdAt),
@@ -51,7 +55,7 @@ export class RunStore {
     return found(id, await (await this.opening).runs.get(id));
   }
 
-  async update(id: string, change: Partial<RunRecord>): Promise<RunRecord> {
+  async update(id: string, change: Partial<RunProgress>): Promise<RunRecord> {
     const database = await this.opening;
     return database.transaction('rw', database.runs, async () => {
       const record: RunRecord = { ...found(id, await database.runs.get(id)), ...change };

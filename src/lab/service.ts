@@ -4,12 +4,14 @@ import type { TransferProgress } from '../models/download.ts';
 import type { OfferedModel } from '../models/endpoint/list.ts';
 import type { GenerationFinish, ModelCapabilities } from '../models/types.ts';
 import type { ListedWebLlmModel } from '../models/webllm/catalogue.ts';
+import type { PearlEvent } from '../pearl/types.ts';
 import type { Problem } from '../suites/import/faults.ts';
 import type { Mapping } from '../suites/import/mapping.ts';
 import type { ImportedSuite, ImportedTask } from '../suites/import/suite-file.ts';
 import type { ScorerKind } from '../suites/scorers/spec.ts';
 import type { RunEvent } from '../textual/types.ts';
-import type { ExperimentConfig, ModelChoice, Runtime } from './config.ts';
+import type { AnyConfig } from './any-config.ts';
+import type { ModelChoice, Runtime } from './config.ts';
 import type { ScorerTrial, ScorerVerdict } from './scorer-trial.ts';
 
 /** What the interface may ask of the lab worker. Everything is plain data; errors cross as `{code, message, hint}`. */
@@ -80,7 +82,11 @@ export interface LabService {
   probe(request: ProbeRequest): Promise<ProbeResult>;
 }
 
-export type ExportFormat = 'skill' | 'prompt' | 'result' | 'bundle';
+/**
+ * `skill` and `prompt` are TextualRL's; `weights` (a model in MLC format), `safetensors`, `banks` (zips) and `advantages` (JSON
+ * Lines) are PEARL's; `result` and `bundle` every run has.
+ */
+export type ExportFormat = 'skill' | 'prompt' | 'result' | 'bundle' | 'weights' | 'safetensors' | 'banks' | 'advantages';
 
 export interface ExportedFile {
   readonly name: string;
@@ -103,11 +109,12 @@ export type RunStatus = 'new' | 'running' | 'paused' | 'stopped' | 'finished' | 
 export interface RunSummary {
   readonly id: string;
   readonly name: string;
-  readonly kind: 'textual' | 'pearl';
+  readonly kind: AnyConfig['kind'];
   readonly status: RunStatus;
   readonly createdAt: number;
   readonly seed: number;
-  readonly config: ExperimentConfig;
+  /** Its `kind` tells which. */
+  readonly config: AnyConfig;
   readonly readOnly: boolean;
   /** Seconds of work so far, over all sessions. */
   readonly seconds: number;
@@ -123,7 +130,7 @@ export interface RunSummary {
 
 /** Updates come in batches so that the page is not flooded. */
 export interface RunUpdate {
-  readonly events: readonly RunEvent[];
+  readonly events: readonly (RunEvent | PearlEvent)[];
   readonly status: RunStatus;
   readonly progress: { readonly done: number; readonly total: number; readonly label: string; readonly secondsLeft?: number };
   readonly error?: PlainError;

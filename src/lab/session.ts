@@ -1,16 +1,18 @@
 import { NacreError, type PlainError, toPlainError } from '../core/errors.ts';
 import type { TransferProgress } from '../models/download.ts';
 import { modelTitle } from '../models/title.ts';
+import type { PearlEvent } from '../pearl/types.ts';
 import type { DexieJournal } from '../storage/dexie-journal.ts';
 import type { RunEvent } from '../textual/types.ts';
 import type { ModelChoice } from './config.ts';
 import { RunControl } from './control.ts';
-import { type ConnectModel, runExperiment } from './experiment.ts';
-import { buildResult, type TextualResult } from './result.ts';
+import type { ConnectModel } from './experiment.ts';
+import { PearlTimeLeft } from './pearl-time-left.ts';
 import type { RunRecord, RunStore } from './runs.ts';
 import type { RunStatus, RunUpdate } from './service.ts';
 import type { SuiteShelf } from './suites.ts';
-import { TimeLeft } from './time-left.ts';
+import { type Clock, TimeLeft } from './time-left.ts';
+import { type ConnectPolicy, workOn } from './work.ts';
 
 /** Updates reach the page at most this often, and at most this many events at a time: more would block its main thread. */
 const UPDATE_MS = 60;
@@ -23,6 +25,7 @@ export interface SessionInput {
   readonly runs: RunStore;
   readonly journal: DexieJournal;
   readonly connect: ConnectModel;
+  readonly connectPolicy: ConnectPolicy;
   readonly suites: SuiteShelf;
   readonly listener: (update: RunUpdate) => void;
   /** Replay only: another tab works on this run, or it is a recorded one. */
@@ -34,7 +37,7 @@ export class RunSession {
   private readonly input: SessionInput;
   private readonly control = new RunControl();
   private readonly abort = new AbortController();
-  private readonly events: RunEvent[] = [];
+  private readonly events: (RunEvent | PearlEvent)[] = [];
   private status: RunStatus;
   private progress: RunUpdate['progress'] = { done: 0, total: 1, label: 'Opening the run' };
   private error: PlainError | undefined;
@@ -45,14 +48,14 @@ export class RunSession {
   private readonly finished: Promise<void>;
   private clock: ReturnType<typeof setInterval> | undefined;
   private longestTaskMs: number;
-  private readonly timeLeft: TimeLeft;
+  private readonly timeLeft: Clock<RunEvent | PearlEvent>;
 
   constructor(input: SessionInput) {
     this.input = input;
     this.status = input.record.status === 'new' || input.record.status === 'failed' ? 'running' : input.record.status;
     this.secondsBefore = input.record.seconds;
     this.longestTaskMs = input.record.longestTaskMs;
-    this.timeLeft = new TimeLeft(input.record.config);
+    this.timeLeft = clockOf(input.record);
     if (input.record.status === 'paused') this.control.pause();
     if (input.record.status === 'stopped') this.control.stop();
     this.finished = this.work();
@@ -92,37 +95,32 @@ export class RunSession {
 
   private async work(): Promise<void> {
     const { record, runs, journal, suites, readOnly } = this.input;
-    const connect: ConnectModel = (choice) => {
+    const mayWork = (): void => {
       if (readOnly)
-        return Promise.reject(
-          new NacreError('run-read-only', 'This run is not finished and cannot go on here.', 'Use the tab that works on it.'),
-        );
+        throw new NacreError('run-read-only', 'This run is not finished and cannot go on here.', 'Use the tab that works on it.');
       this.startClock();
+    };
+    const connect: ConnectModel = async (choice) => {
+      mayWork();
       return this.input.connect(choice, (transfer) => this.noteTransfer(choice, transfer));
     };
+    const connectPolicy: ConnectPolicy = async (target) => {
+      mayWork();
+      return this.input.connectPolicy(target);
+    };
     try {
-      const { findings, model } = await runExperiment({
-        config: record.config,
+      const entry = await workOn({
+        record,
         journal,
         connect,
+        connectPolicy,
         suites,
         emit: (event) => this.emit(event),
         control: this.control,
         signal: this.abort.signal,
       });
       this.stopClock();
-      if (!readOnly && record.status !== 'finished') {
-        const test = (which: 'initial' | 'best') => findings[which].scores.test?.rate;
-        await runs.update(record.id, {
-          model,
-          ...defined({
-            initialRate: findings.initial.scores.val?.rate,
-            bestRate: findings.best.scores.val?.rate,
-            testInitial: test('initial'),
-            testBest: test('best'),
-          }),
-        });
-      }
+      if (!readOnly && record.status !== 'finished') await runs.update(record.id, entry);
       await this.setStatus('finished');
     } catch (thrown) {
       this.stopClock();
@@ -144,9 +142,10 @@ export class RunSession {
     this.push();
   }
 
-  private emit(event: RunEvent): void {
-    if (event.type === 'phase') this.progress = { done: event.done, total: event.total, label: event.label };
-    if (event.type === 'rollout' && !event.replayed) this.startClock();
+  private emit(event: RunEvent | PearlEvent): void {
+    if (event.type === 'phase' || event.type === 'pearl-phase')
+      this.progress = { done: event.done, total: event.total, label: event.label };
+    if ((event.type === 'rollout' || event.type === 'forest') && !event.replayed) this.startClock();
     this.timeLeft.observe(event, performance.now());
     this.events.push(event);
     this.push();
@@ -213,27 +212,25 @@ export class RunSession {
   }
 }
 
-/** The result of a finished run, rebuilt from its journal. */
-export async function resultOf(record: RunRecord, journal: DexieJournal, suites: SuiteShelf): Promise<TextualResult> {
-  const control = new RunControl();
-  if (record.status === 'stopped') control.stop();
-  const { findings, model } = await runExperiment({
-    config: record.config,
-    journal,
-    connect: () =>
-      Promise.reject(
-        new NacreError('run-unfinished', 'This run has no result yet.', 'Let it finish, or stop it: then what was found so far is tested.'),
-      ),
-    suites,
-    emit: () => undefined,
-    control,
-    signal: new AbortController().signal,
-  });
-  return buildResult({ config: record.config, findings, model, seconds: record.seconds, longestTaskMs: record.longestTaskMs });
+function clockOf({ config }: RunRecord): Clock<RunEvent | PearlEvent> {
+  if (config.kind === 'pearl') {
+    const clock = new PearlTimeLeft(config);
+    return pick(clock, (event): event is PearlEvent => event.type === 'update');
+  }
+  const clock = new TimeLeft(config);
+  return pick(clock, (event): event is RunEvent => event.type !== 'update');
 }
 
-function defined<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
+/** A clock that hears only the events of its kind of run. */
+function pick<Event extends RunEvent | PearlEvent>(
+  clock: Clock<Event>,
+  isOwn: (event: RunEvent | PearlEvent) => event is Event,
+): Clock<RunEvent | PearlEvent> {
+  return {
+    observe: (event, now) => {
+      if (isOwn(event)) clock.observe(event, now);
+    },
+    interrupt: () => clock.interrupt(),
+    seconds: () => clock.seconds(),
   };
 }

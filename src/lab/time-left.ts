@@ -1,11 +1,21 @@
 import type { RunEvent } from '../textual/types.ts';
 import type { ExperimentConfig } from './config.ts';
 
+/** Tells from a run's events how long the rest takes. */
+export interface Clock<Event> {
+  /** @param now milliseconds of a monotonic clock. */
+  observe(event: Event, now: number): void;
+  /** The pause that a person caused must not count as the cost of work. */
+  interrupt(): void;
+  /** Seconds, or undefined before anything was measured. */
+  seconds(): number | undefined;
+}
+
 /**
  * How much of a run is left, in rollouts, and how long that takes at the pace measured so far. Critique and review are not
  * counted: beside the rollouts they cost next to nothing with the built-in analyst.
  */
-export class TimeLeft {
+export class TimeLeft implements Clock<RunEvent> {
   private readonly config: ExperimentConfig;
   private steps = 0;
   private finishedSteps = 0;

@@ -36,7 +36,10 @@ export function ContextPanel() {
     if (which() === 'initial') return view().initialContext;
     return which() === 'now' ? currentContext(view()) : bestContext(view());
   });
-  const limit = () => session.summary()?.config.textual.maxContextChars;
+  const limit = () => {
+    const config = session.summary()?.config;
+    return config?.kind === 'textual' ? config.textual.maxContextChars : undefined;
+  };
   const copy = async () => {
     await copyText(text());
     notify('Context copied.');

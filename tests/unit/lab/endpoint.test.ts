@@ -64,6 +64,8 @@ describe('a run on an endpoint', () => {
       lock: async () => () => undefined,
       openSandbox: elsewhere,
       library: elsewhere,
+      connectPolicy: elsewhere,
+      loadModel: elsewhere,
     });
     const endpoint = (config(server.url) as { target: { endpoint: object } }).target.endpoint;
     // The critic is the same server: its answers fit the schemas and say nothing of use.
