@@ -43,6 +43,7 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
     options: {
       out: text('folder for the result and the journal'),
       model: text("instead of the experiment's target: nacre-tiny, the folder of a model in MLC format, or a .gguf file"),
+      endpoint: text('instead of the target, the base URL of an OpenAI-compatible server; --model is then its name there'),
       suite: text("instead of the experiment's suite, as for evaluate; an imported suite NAME is else looked for as NAME.suite.json"),
       mapping: text('JSON file that says which columns of a table are the question and the answer'),
       ...SEED,
