@@ -7,7 +7,8 @@ try {
   setup();
   const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/cli/main.ts', ...process.argv.slice(2)], {
     cwd: ROOT,
-    stdio: 'inherit',
+    // The channel tells the command when this process is gone, however it ended.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, NACRE_CWD: process.env.INIT_CWD ?? process.cwd() },
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));

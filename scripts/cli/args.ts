@@ -142,7 +142,7 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
  * @throws {NacreError} `bad-usage` naming the command, option or argument at fault and what would be right.
  */
 export function parseArgs(argv: readonly string[], commands: Readonly<Record<string, CommandSpec>> = COMMANDS): ParsedArgs {
-  const [command, ...rest] = argv;
+  const [command, ...rest] = commandFirst(argv);
   if (command === undefined) throw usage('No command was given.', `Commands: ${Object.keys(commands).join(', ')}.`);
   if (!Object.hasOwn(commands, command)) {
     throw usage(
@@ -263,6 +263,22 @@ function checkPositional(command: string, spec: CommandSpec, positional: readonl
   const extra = positional[spec.positional.length];
   if (extra !== undefined)
     throw usage(`${command} has no use for "${extra}".`, `nacre ${[command, ...spec.positional].join(' ')} [options]`);
+}
+
+/** The words with the command in front, wherever it stands: options may come before it. */
+function commandFirst(argv: readonly string[]): readonly string[] {
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i];
+    if (!word.startsWith('--')) return [word, ...argv.slice(0, i), ...argv.slice(i + 1)];
+    const [name, inline] = splitOption(word);
+    if (inline === undefined && takesValue(name)) i++;
+  }
+  return [];
+}
+
+/** Whether an option is followed by its value; a name means the same in every command. */
+function takesValue(name: string): boolean {
+  return Object.values(COMMANDS).some(({ options }) => Object.hasOwn(options, name) && options[name].kind !== 'flag');
 }
 
 function splitOption(word: string): [name: string, value: string | undefined] {

@@ -1,12 +1,14 @@
+import { NacreError } from '../../src/core/errors.ts';
 import { SPLITS, type Split, type Suite } from '../../src/core/types.ts';
 import { ENDPOINT, type ModelChoice, parseWith } from '../../src/lab/config.ts';
 import { type Evaluation, evaluateContext } from '../../src/lab/evaluate.ts';
 import { parseSkill } from '../../src/lab/skill.ts';
 import { suiteTarget } from '../../src/lab/target.ts';
 import { EndpointSettings } from '../../src/models/endpoint/settings.ts';
+import { protectedRegions } from '../../src/textual/context.ts';
 import { numberOption, type ParsedArgs, seedOption, textOption, usage } from './args.ts';
 import { environmentKeys } from './endpoint-keys.ts';
-import { readUserFile } from './node-files.ts';
+import { readUserText } from './node-files.ts';
 import { NodeModels } from './node-models.ts';
 import { openSuite } from './node-suites.ts';
 import { countProgress } from './progress.ts';
@@ -35,9 +37,7 @@ async function evaluate(args: ParsedArgs, suite: Suite, signal: AbortSignal): Pr
   });
   const temperature = numberOption(args, 'temperature', { default: 0, min: 0, max: 100 });
   const k = numberOption(args, 'k', { default: 1, min: 1, max: 256, integer: true });
-  const file = textOption(args, 'context');
-  const context =
-    file === undefined ? '' : parseSkill(new TextDecoder('utf-8', { fatal: true }).decode(await readUserFile('context', file)));
+  const context = await readContext(textOption(args, 'context'));
   const target = modelOption(args);
   const models = new NodeModels(environmentKeys({ target, critic: { kind: 'analyst' } }, process.env), signal);
   const progress = countProgress('rollouts');
@@ -58,6 +58,20 @@ async function evaluate(args: ParsedArgs, suite: Suite, signal: AbortSignal): Pr
     );
   } finally {
     await models.close();
+  }
+}
+
+/** The context in a skill file or plain Markdown, as the experiment's own would be checked. */
+async function readContext(file: string | undefined): Promise<string> {
+  if (file === undefined) return '';
+  const text = await readUserText('context', file);
+  try {
+    const context = parseSkill(text);
+    protectedRegions(context);
+    return context;
+  } catch (thrown) {
+    if (!(thrown instanceof NacreError)) throw thrown;
+    throw new NacreError(thrown.code, `--context: "${file}": ${thrown.message}`, thrown.hint, { cause: thrown });
   }
 }
 

@@ -2,6 +2,8 @@ import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { NacreError } from '../../src/core/errors.ts';
 import { type Journal, unitMissing } from '../../src/core/journal.ts';
 
+const NEWLINE = 10;
+
 /**
  * A run's journal as one file, a unit a line. Lines are appended, so a run killed at any moment loses at most the line it
  * was writing; that torn last line is cut off when the file is opened again.
@@ -9,20 +11,28 @@ import { type Journal, unitMissing } from '../../src/core/journal.ts';
 export class FileJournal implements Journal {
   private readonly units = new Map<string, unknown>();
 
-  /** @throws {NacreError} `journal-invalid` naming the line that cannot be read (a torn last line is not an error). */
-  constructor(private readonly path: string) {
+  /**
+   * @param problem what is wrong with a unit, or undefined
+   * @throws {NacreError} `journal-invalid` naming the line that cannot be read (a torn last line is not an error).
+   */
+  constructor(
+    private readonly path: string,
+    problem: (key: string, value: unknown) => string | undefined = () => undefined,
+  ) {
     if (!existsSync(path)) return;
-    const text = readFileSync(path, 'utf8');
-    const end = text.lastIndexOf('\n') + 1;
-    if (end < text.length) truncateSync(path, Buffer.byteLength(text.slice(0, end)));
-    text
-      .slice(0, end)
-      .split('\n')
-      .forEach((line, index) => {
-        if (line === '') return;
-        const { key, value } = parseLine(line, path, index + 1);
+    const bytes = readFileSync(path);
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    if (end < bytes.length) truncateSync(path, end);
+    for (let from = 0, line = 1; from < end; line++) {
+      const to = bytes.indexOf(NEWLINE, from);
+      if (to > from) {
+        const { key, value } = parseLine(bytes.subarray(from, to), path, line);
+        const wrong = problem(key, value);
+        if (wrong !== undefined) throw broken(path, line, `the unit "${key}" is damaged (${wrong})`);
         this.units.set(key, value);
-      });
+      }
+      from = to + 1;
+    }
   }
 
   async once<T>(key: string, compute: () => Promise<T>): Promise<T> {
@@ -60,10 +70,10 @@ export class FileJournal implements Journal {
   }
 }
 
-function parseLine(line: string, path: string, number: number): { key: string; value: unknown } {
+function parseLine(line: Uint8Array, path: string, number: number): { key: string; value: unknown } {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(line);
+    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
   } catch (cause) {
     throw broken(path, number, cause instanceof Error ? cause.message : String(cause));
   }

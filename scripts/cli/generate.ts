@@ -4,7 +4,7 @@ import type { GenerateRequest, GenerateResult, Prompt } from '../../src/models/o
 import { parseJson, validate } from '../../src/transformer/json.ts';
 import { idList, numberOption, type ParsedArgs, seedOption, textOption, usage } from './args.ts';
 import { runModelTask } from './model-task.ts';
-import { readUserFile } from './node-files.ts';
+import { readUserText } from './node-files.ts';
 
 const MESSAGES = v.pipe(
   v.array(
@@ -50,6 +50,7 @@ async function readPrompt(args: ParsedArgs): Promise<Prompt> {
   const text = textOption(args, 'prompt');
   if (text !== undefined) return { text };
   const file = textOption(args, 'messages') as string;
-  const content = new TextDecoder().decode(await readUserFile('messages', file));
-  return { messages: validate(file, MESSAGES, parseJson(file, content)) satisfies Message[] };
+  const remedy = 'Give a list such as [{"role": "user", "content": "…"}].';
+  const content = parseJson(file, await readUserText('messages', file), remedy);
+  return { messages: validate(file, MESSAGES, content, remedy) satisfies Message[] };
 }

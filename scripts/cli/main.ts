@@ -1,5 +1,6 @@
 import { NacreError, toPlainError } from '../../src/core/errors.ts';
 import { helpText, type ParsedArgs, parseArgs, usage } from './args.ts';
+import { readableError } from './system-error.ts';
 
 /** Codes of failures that are the program's or the machine's; every other NacreError is bad input. */
 const FAILURES: ReadonlySet<string> = new Set([
@@ -23,6 +24,7 @@ const FAILURES: ReadonlySet<string> = new Set([
   'endpoint-rate-limited',
   'critic-failed',
   'rollout-failed',
+  'machine-fault',
   'model-down',
 ]);
 
@@ -46,10 +48,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
 /** Runs one command line; returns the exit code (0 done, 1 failed, 2 bad input). */
 async function main(argv: readonly string[]): Promise<number> {
   const abort = new AbortController();
-  process.once('SIGINT', () => {
-    process.stderr.write('\nStopping (what is finished is kept) …\n');
-    abort.abort(new NacreError('cancelled', 'Stopped on request.', 'Give the same command again to go on.'));
-  });
+  stopOnRequest(abort);
   try {
     const args = readArgs(argv);
     if (args === undefined) return 0;
@@ -60,12 +59,31 @@ async function main(argv: readonly string[]): Promise<number> {
     await write(args.options.json === true ? JSON.stringify(result) : describe(result));
     return 0;
   } catch (thrown) {
-    const reason: unknown = abort.signal.aborted ? abort.signal.reason : thrown;
+    const reason: unknown = abort.signal.aborted ? abort.signal.reason : readableError(thrown);
     const { code, message, hint } = toPlainError(reason);
     process.stderr.write(`nacre: ${message}\n       ${hint}\n`);
     if (code === 'unexpected' && thrown instanceof Error) process.stderr.write(`${thrown.stack}\n`);
     return FAILURES.has(code) ? 1 : 2;
   }
+}
+
+/** A second request within this time is the same one: a terminal's Ctrl-C reaches this process twice, directly and passed on. */
+const SAME_REQUEST_MS = 1000;
+
+/** Stops cleanly at the first request to end, at once at another; and when the process that started this one is gone. */
+function stopOnRequest(abort: AbortController): void {
+  let first: number | undefined;
+  const stop = (): void => {
+    if (first !== undefined) {
+      if (performance.now() - first > SAME_REQUEST_MS) process.exit(1);
+      return;
+    }
+    first = performance.now();
+    process.stderr.write('\nStopping (what is finished is kept) …\n');
+    abort.abort(new NacreError('cancelled', 'Stopped on request.', 'Give the same command again to go on.'));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  process.on('disconnect', stop);
 }
 
 function readArgs(argv: readonly string[]): ParsedArgs | undefined {

@@ -32,15 +32,29 @@ export function folderSource(folder: string): FileSource {
   };
 }
 
-/** @throws {NacreError} `file-missing` naming the option and the file. */
-export async function readUserFile(option: string, path: string): Promise<Uint8Array> {
+/**
+ * @param option the option that names the file; none where it is an argument
+ * @throws {NacreError} `file-missing` naming the option and the file.
+ */
+export async function readUserFile(option: string | undefined, path: string): Promise<Uint8Array> {
+  const where = option === undefined ? '' : `--${option}: `;
   try {
     return await readFile(userPath(path));
   } catch (cause) {
-    if (hasCode(cause, 'ENOENT'))
-      throw new NacreError('file-missing', `--${option}: there is no file "${path}".`, 'Check the path.', { cause });
-    if (hasCode(cause, 'EISDIR')) throw new NacreError('file-missing', `--${option}: "${path}" is a folder.`, 'Give a file.', { cause });
+    if (hasCode(cause, 'ENOENT')) throw new NacreError('file-missing', `${where}there is no file "${path}".`, 'Check the path.', { cause });
+    if (hasCode(cause, 'EISDIR')) throw new NacreError('file-missing', `${where}"${path}" is a folder.`, 'Give a file.', { cause });
     throw cause;
+  }
+}
+
+/** A text file in UTF-8. @throws {NacreError} `file-missing`; `not-utf8` naming the option and the file. */
+export async function readUserText(option: string | undefined, path: string): Promise<string> {
+  const bytes = await readUserFile(option, path);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    const where = option === undefined ? '' : `--${option}: `;
+    throw new NacreError('not-utf8', `${where}"${path}" is not text in UTF-8.`, 'Save it again with the encoding UTF-8.', { cause });
   }
 }
 

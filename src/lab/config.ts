@@ -4,6 +4,7 @@ import { EndpointSettings } from '../models/endpoint/settings.ts';
 import { isShipped } from '../models/own/shipped.ts';
 import { IMPORTED_SUITE_FIELDS } from '../suites/import/reference.ts';
 import { TextualSettings } from '../textual/settings.ts';
+import { describeIssue, wellMarked } from './config-issues.ts';
 
 const size = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max));
 
@@ -106,7 +107,7 @@ export const ExperimentConfig = v.pipe(
       ),
       {},
     ),
-    initialContext: v.optional(v.pipe(v.string(), v.maxLength(100_000)), ''),
+    initialContext: v.optional(v.pipe(v.string(), v.maxLength(100_000), wellMarked), ''),
     textual: v.optional(TextualSettings, {}),
   }),
   v.forward(
@@ -161,7 +162,7 @@ export function parseConfig(input: unknown): ExperimentConfig {
 export function parseWith<T>(schema: v.GenericSchema<unknown, T>, input: unknown, what: string): T {
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
-  const lines = result.issues.map((issue) => `${v.getDotPath(issue) ?? 'config'}: ${issue.message.replace(/\.$/, '')}`);
+  const lines = [...new Set(result.issues.map(describeIssue))];
   throw new NacreError(
     'config-invalid',
     `${what} is not valid: ${lines.join('; ')}.`,

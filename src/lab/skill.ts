@@ -2,6 +2,8 @@ import { NacreError } from '../core/errors.ts';
 import type { TextualResult } from './result.ts';
 
 const FENCE = '---';
+/** What YAML may hold at the start of a line, as far as a block of names and values goes. */
+const FRONT_MATTER_LINE = /^(?:\s*$|\s*#|\s|- |["']?[\w.-]+["']?\s*:(?:\s|$)|[\]}])/;
 
 /**
  * The best context of a run as a skill file: front matter with model, suite, scores and date, then the context, byte for
@@ -31,7 +33,7 @@ export function formatSkill(result: TextualResult, createdAt: Date): string {
 
 /**
  * The context of a skill file or of plain Markdown. Front matter is removed only where the file starts with it.
- * @throws {NacreError} `skill-front-matter` when the front matter is opened and never closed.
+ * @throws {NacreError} `skill-front-matter` when the front matter is opened and never closed, or holds lines that are none.
  */
 export function parseSkill(text: string): string {
   const body = text.startsWith('\ufeff') ? text.slice(1) : text;
@@ -45,6 +47,15 @@ export function parseSkill(text: string): string {
       'Add a line "---" after the front matter, or remove the first line.',
     );
   }
+  const front = body.slice(opening[0].length, opening[0].length - 1 + closing.index);
+  front.split(/\r?\n/).forEach((line, index) => {
+    if (FRONT_MATTER_LINE.test(line)) return;
+    throw new NacreError(
+      'skill-front-matter',
+      `Line ${index + 2} is no line of front matter: "${line.slice(0, 60)}".`,
+      'Write "name: value" lines between the lines "---"; if those are part of the context, put an empty line before the first.',
+    );
+  });
   const rest = body.slice(opening[0].length - 1 + closing.index + closing[0].length);
   return rest.replace(/^\r?\n/, '');
 }

@@ -25,10 +25,13 @@ const SUITE_KEY = 'suite';
 
 /**
  * The configuration with the imported suite it means written down: its hash, and how many tasks each split gives.
- * @throws {NacreError} `suite-missing`, `suite-differs`
+ * @throws {NacreError} `suite-missing`, `suite-differs`, `split-too-small`
  */
 export async function pinSuite(config: ExperimentConfig, shelf: Pick<SuiteShelf, 'find'>): Promise<ExperimentConfig> {
-  if (config.suite.id === 'household') return config;
+  if (config.suite.id === 'household') {
+    selectTasks(createSuite(config.suite.id), config);
+    return config;
+  }
   const imported = checkReference(config.suite, await shelf.find(config.suite.name));
   const sizes = Object.fromEntries(
     SPLITS.map((split) => [split, Math.min(config.suite[split], imported.tasks.filter((task) => task.split === split).length)]),

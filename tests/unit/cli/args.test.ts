@@ -16,6 +16,12 @@ describe('parseArgs', () => {
     expect(textOption(parseArgs(['generate', '--prompt=--hi']), 'prompt')).toBe('--hi');
   });
 
+  it('takes options before the command', () => {
+    expect(parseArgs(['--json', '--n', '3', 'evaluate', '--k=2'])).toEqual(parseArgs(['evaluate', '--json', '--n', '3', '--k', '2']));
+    expect(parseArgs(['--prompt', 'run', 'generate'])).toMatchObject({ command: 'generate', options: { prompt: 'run' } });
+    expect(() => parseArgs(['--json'])).toThrow(/No command/);
+  });
+
   it.each([
     [[], 'No command', 'Commands: run'],
     [['genrate'], 'Unknown command "genrate"', 'Did you mean generate?'],

@@ -44,6 +44,10 @@ describe('skill file', () => {
     expect(parseSkill('- only a rule\n---\nx')).toBe('- only a rule\n---\nx');
     expect(parseSkill('---\r\nname: x\r\n---\r\n\r\n- rule')).toBe('- rule');
     expect(() => parseSkill('---\nname: x\n- rule')).toThrow(/Line 1/);
+    expect(parseSkill('---\n---\nrule')).toBe('rule');
+    // Two rulers around a text are no front matter, and dropping the text would change the context.
+    expect(() => parseSkill('---\nOpen what is closed.\n---\nMore.')).toThrow(/Line 2 .*Open what is closed/);
+    expect(parseSkill('\n---\nOpen what is closed.\n---\n')).toBe('\n---\nOpen what is closed.\n---\n');
   });
 });
 
@@ -61,7 +65,16 @@ describe('parseConfig', () => {
     [{ ...base, textual: { epoch: 3 } }, /epoch/],
     [{ ...base, textual: { trainTemperature: Number.NaN } }, /textual\.trainTemperature/],
     [{ ...base, kind: 'other' }, /kind/],
-    [null, /config/],
+    [null, /config: must be an object/],
+    [{ ...base, kind: undefined }, /kind: is missing/],
+    [{ ...base, suite: { id: 'household', val: '3' } }, /suite\.val: must be a number, but is "3"/],
+    [{ ...base, suite: { id: 'household', val: -3 } }, /suite\.val: must be at least 1/],
+    [{ ...base, target: { backend: 'gpu' } }, /target\.backend: is "gpu"; it must be one of "auto"/],
+    [{ ...base, sead: 1 }, /sead: is no field here/],
+    [
+      { ...base, initialContext: 'a\n<!-- protected:end X -->\nb\n<!-- protected:start X -->' },
+      /initialContext: Line 2 .*never started.* Put <!-- protected:start X -->/,
+    ],
   ])('names the field that is wrong: %j', (input, message) => {
     expect(() => parseConfig(input)).toThrow(message);
   });
