@@ -23,7 +23,13 @@ export default defineConfig({
   worker: { format: 'es' },
   server: { headers: isolation },
   preview: { headers: isolation },
-  build: { target: 'es2023', sourcemap: false, chunkSizeWarningLimit: 2500 },
+  build: {
+    target: 'es2023',
+    sourcemap: false,
+    chunkSizeWarningLimit: 2500,
+    // How long plugins take is nothing that somebody who starts the page can act on.
+    rolldownOptions: { checks: { pluginTimings: false } },
+  },
   test: {
     // vite-plugin-solid turns vitest to jsdom unless the root names another environment.
     environment: 'node',
