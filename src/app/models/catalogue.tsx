@@ -1,6 +1,6 @@
 import { createMemo, createSignal, createUniqueId, For, Show } from 'solid-js';
 import type { CatalogueModel } from '../../lab/service.ts';
-import { formatBytes, formatShort, plural } from '../format.ts';
+import { formatBytes, formatCount, plural } from '../format.ts';
 import '../ui/data-table.css';
 import '../ui/field.css';
 import { Empty } from '../ui/panel.tsx';
@@ -165,7 +165,7 @@ function Row(props: { readonly model: CatalogueModel; readonly busy: boolean; re
       </th>
       <td class="num">{model().downloadBytes > 0 ? formatBytes(model().downloadBytes) : '–'}</td>
       <td class="num">{model().memoryBytes > 0 ? formatBytes(model().memoryBytes) : '–'}</td>
-      <td class="num">{formatShort(model().contextLength)}</td>
+      <td class="num">{formatCount(model().contextLength)}</td>
       <td class="catalogue-actions">
         <Show
           when={!model().stored}

@@ -1,6 +1,6 @@
 import { For, Show } from 'solid-js';
 import type { LabService, ListedModel, ModelUse } from '../../lab/service.ts';
-import { formatBytes } from '../format.ts';
+import { formatBytes, formatCount } from '../format.ts';
 import { Empty } from '../ui/panel.tsx';
 import { Verify } from './verify.tsx';
 import { CAPABILITIES, KIND_WORDS, RUNTIME_WORDS, WHERE_WORDS } from './words.ts';
@@ -123,6 +123,6 @@ function facts({ kind, where, bytes, memoryBytes, uses }: ListedModel): string {
     where === 'shipped' ? KIND_WORDS.shipped : `${KIND_WORDS[kind]}, ${WHERE_WORDS[where]}`,
     ...(bytes > 0 ? [`${formatBytes(bytes)} on disk`] : []),
     ...(memoryBytes === undefined ? [] : [`about ${formatBytes(memoryBytes)} of GPU memory on WebLLM`]),
-    ...(context === undefined ? [] : [`${context} tokens of context`]),
+    ...(context === undefined ? [] : [`${formatCount(context)} tokens of context`]),
   ].join(' · ');
 }

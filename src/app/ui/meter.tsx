@@ -10,7 +10,10 @@ export function Meter(props: { readonly label: string; readonly progress: Transf
   const doing = () => (props.progress.phase === 'load' ? 'into memory' : 'downloaded');
   return (
     <div class="meter">
-      <progress aria-label={props.label} max="100" value={percent()} />
+      {/* Without a value the bar shows that something happens, not how far it is. */}
+      <Show when={percent() !== undefined} fallback={<progress aria-label={props.label} max="100" />}>
+        <progress aria-label={props.label} max="100" value={percent() ?? 0} />
+      </Show>
       <span class="small text-2 num">
         <Show when={total() > 0} fallback={`${formatBytes(props.progress.loadedBytes)} ${doing()}`}>
           {percent()}% · {formatBytes(props.progress.loadedBytes)} of {formatBytes(total())} {doing()}
