@@ -1,4 +1,4 @@
-import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
@@ -12,10 +12,10 @@ import { trainedFiles } from '../../src/lab/trained-model.ts';
 import { loadModel } from '../../src/models/own/source.ts';
 import { advantageExport, exportBanks, trainedWeights } from '../../src/pearl/export.ts';
 import type { PearlEvent } from '../../src/pearl/types.ts';
-import { FileJournal } from './file-journal.ts';
+import type { FileJournal } from './file-journal.ts';
 import { findModel, writeInto } from './node-files.ts';
 import { connectCpuPolicy, type NodePolicy } from './node-models.ts';
-import { openRunFolder } from './run-folder.ts';
+import { RunFolder } from './run-folder.ts';
 
 /**
  * `run` for experiments of kind `pearl`: journal, result, bundle, banks, per-token advantages and trained weights into a
@@ -24,9 +24,8 @@ import { openRunFolder } from './run-folder.ts';
  */
 export async function runPearlCommand(input: unknown, out: string, signal: AbortSignal): Promise<PearlResult> {
   const config = parsePearlConfig(input);
-  mkdirSync(out, { recursive: true });
-  const head = openRunFolder(out, config);
-  const journal = new FileJournal(join(out, 'journal.jsonl'));
+  const folder = await RunFolder.open(out, config);
+  const { journal, createdAt } = folder;
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   const before = (await journal.peek<number>('seconds')) ?? 0;
@@ -60,24 +59,24 @@ export async function runPearlCommand(input: unknown, out: string, signal: Abort
       pearl: findings,
       ...(study ? { study } : {}),
     };
-    writeFileSync(join(out, 'result.json'), `${JSON.stringify(result, null, 2)}\n`);
+    folder.write('result.json', `${JSON.stringify(result, null, 2)}\n`);
     if (study) {
-      writeFileSync(join(out, 'study.md'), `# ${config.name}\n\n${study.sentences.map((sentence) => `- ${sentence}`).join('\n')}\n`);
+      folder.write('study.md', `# ${config.name}\n\n${study.sentences.map((sentence) => `- ${sentence}`).join('\n')}\n`);
       return result;
     }
     const { banks, updates } = outcome;
     const files = exportBanks(banks);
-    writeFileSync(join(out, 'banks.json'), `${files.json}\n`);
-    writeFileSync(join(out, 'banks.bin'), files.features);
+    folder.write('banks.json', `${files.json}\n`);
+    folder.write('banks.bin', files.features);
     await pipeline(Readable.from(advantageExport(journal, updates.length)), createWriteStream(join(out, 'advantages.jsonl')));
     await writeWeights(config, journal, join(out, 'weights'));
-    const { createdAt } = head;
-    writeFileSync(join(out, 'bundle.zip'), await exportPearlBundle({ config, createdAt, result, banks, units: journal.entries() }));
+    folder.write('bundle.zip', await exportPearlBundle({ config, createdAt, result, banks, units: journal.entries() }));
     return result;
   } finally {
     delay.disable();
     await journal.put('seconds', seconds());
     await connected?.close();
+    folder.close();
   }
 }
 

@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { exportBundle } from '../../src/lab/bundle.ts';
 import { ENDPOINT, parseConfig } from '../../src/lab/config.ts';
@@ -9,16 +7,16 @@ import type { PearlResult } from '../../src/lab/pearl-result.ts';
 import { buildResult, type TextualResult } from '../../src/lab/result.ts';
 import { formatSkill } from '../../src/lab/skill.ts';
 import { pinSuite } from '../../src/lab/suites.ts';
+import { unitProblem } from '../../src/lab/unit-check.ts';
 import type { ImportedSuite } from '../../src/suites/import/suite-file.ts';
 import type { RunEvent } from '../../src/textual/types.ts';
 import { parseJson } from '../../src/transformer/json.ts';
 import { type ParsedArgs, requiredOption, seedOption, textOption } from './args.ts';
 import { environmentKeys } from './endpoint-keys.ts';
-import { FileJournal } from './file-journal.ts';
-import { readUserFile, userPath } from './node-files.ts';
+import { readUserText, userPath } from './node-files.ts';
 import { NodeModels } from './node-models.ts';
 import { isShippedSuite, NodeShelf, readSuite } from './node-suites.ts';
-import { openRunFolder } from './run-folder.ts';
+import { RunFolder } from './run-folder.ts';
 import { runPearlCommand } from './run-pearl.ts';
 
 /**
@@ -34,9 +32,8 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
   if (isRecord(read) && read.kind === 'pearl') return runPearlCommand(read, out, signal);
   const shelf = new NodeShelf(path, given);
   const config = await pinSuite(parseConfig(read), shelf);
-  mkdirSync(out, { recursive: true });
-  const head = openRunFolder(out, config);
-  const journal = new FileJournal(join(out, 'journal.jsonl'));
+  const folder = await RunFolder.open(out, config, unitProblem);
+  const { journal, createdAt } = folder;
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   const models = new NodeModels(environmentKeys(config, process.env), signal);
@@ -49,7 +46,11 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
       journal,
       connect: (choice) => models.connect(choice),
       suites: shelf,
-      emit: report,
+      emit(event) {
+        report(event);
+        // So that a run that is killed does not forget how long it took so far.
+        if (event.type === 'step') void journal.put('seconds', seconds());
+      },
       control: new RunControl(),
       signal,
     });
@@ -57,22 +58,25 @@ export async function run(args: ParsedArgs, signal: AbortSignal): Promise<Textua
     const spent = await journal.once('seconds-total', async () => seconds());
     const longestTaskMs = await journal.once('longest-task-ms', async () => delay.max / 1e6);
     const result = buildResult({ config, findings, model, seconds: spent, longestTaskMs });
-    const createdAt = new Date(head.createdAt);
-    writeFileSync(join(out, 'result.json'), `${JSON.stringify(result, null, 2)}\n`);
-    writeFileSync(join(out, 'SKILL.md'), formatSkill(result, createdAt));
-    writeFileSync(join(out, 'bundle.zip'), await exportBundle({ config, createdAt: head.createdAt, result, units: journal.entries() }));
+    folder.write('result.json', `${JSON.stringify(result, null, 2)}\n`);
+    folder.write('SKILL.md', formatSkill(result, new Date(createdAt)));
+    folder.write('bundle.zip', await exportBundle({ config, createdAt, result, units: journal.entries() }));
     return result;
   } finally {
     delay.disable();
     await journal.put('seconds', seconds());
     await models.close();
     await shelf.close();
+    folder.close();
   }
 }
 
 async function readConfig(path: string): Promise<unknown> {
-  const text = new TextDecoder().decode(await readUserFile('CONFIG.json', path));
-  return parseJson(path, text);
+  return parseJson(
+    path,
+    await readUserText(undefined, path),
+    'Correct the file; public/examples/textual-quick.json is a complete example.',
+  );
 }
 
 /**
