@@ -20,7 +20,7 @@ await buildWebLlmCatalogue();
 export default defineConfig({
   base: './',
   plugins: [solid()],
-  worker: { format: 'es' },
+  worker: { format: 'es', rolldownOptions: { checks: { pluginTimings: false } } },
   server: { headers: isolation },
   preview: { headers: isolation },
   build: {
