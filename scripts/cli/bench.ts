@@ -1,13 +1,10 @@
-import { chromium } from 'playwright';
-import { createServer } from 'vite';
 import { createWebGpuBackend } from '../../src/tensor/webgpu/backend.ts';
 import { benchDecoding, benchProducts, benchTraining } from '../../tests/bench/cpu.ts';
 import { benchGpu } from '../../tests/bench/gpu.ts';
 import { benchHdbscan } from '../../tests/bench/hdbscan.ts';
 import type { BenchRow } from '../../tests/bench/types.ts';
-import { findChromium } from '../chromium.mjs';
-import { ROOT } from '../setup.mjs';
 import { type ParsedArgs, textOption, usage } from './args.ts';
+import { benchSmolLm, inBenchPage } from './bench-browser.ts';
 import { nodeGpu } from './node-gpu.ts';
 
 type Bench = (report: (line: string) => void) => Promise<BenchRow[]>;
@@ -17,6 +14,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   training: benchTraining,
   decoding: benchDecoding,
   hdbscan: benchHdbscan,
+  smollm: benchSmolLm,
   webgpu: benchWebGpu,
 };
 
@@ -40,24 +38,12 @@ async function benchWebGpu(report: (line: string) => void): Promise<BenchRow[]> 
     const backend = await createWebGpuBackend({ gpu });
     return benchGpu(backend, { name: '@jax-js/jax (webgpu)', why: 'skipped (it has no WebGPU in Node)' }, report);
   }
-  const executablePath = findChromium();
-  if (!executablePath) {
-    report('webgpu: skipped, neither the npm package webgpu nor a Chromium was found');
-    return [];
-  }
-  const server = await createServer({ root: ROOT, logLevel: 'error', server: { port: 0, host: '127.0.0.1' } });
-  await server.listen();
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--enable-unsafe-webgpu'] });
-  try {
-    const page = await browser.newPage();
-    page.on('console', (message) => report(message.text()));
-    await page.goto(`${server.resolvedUrls!.local[0]}tests/bench/page.html`);
+  const rows = await inBenchPage('page', report, async (page) => {
     await page.waitForFunction(() => 'runGpuBench' in window);
-    return await page.evaluate(() => window.runGpuBench());
-  } finally {
-    await browser.close();
-    await server.close();
-  }
+    return page.evaluate(() => window.runGpuBench());
+  });
+  if (!rows) report('webgpu: skipped, neither the npm package webgpu nor a Chromium was found');
+  return rows ?? [];
 }
 
 function table(rows: readonly BenchRow[]): string {
@@ -65,7 +51,7 @@ function table(rows: readonly BenchRow[]): string {
   const cells = rows.map(({ name, size, nacre, peer, ratio, unit, note }) => [
     name,
     size,
-    `${number(nacre)} ${unit}`,
+    nacre === null ? '–' : `${number(nacre)} ${unit}`,
     peer ? `${peer.name} ${number(peer.value)}` : '–',
     ratio ? `${ratio.min.toFixed(2)} / ${ratio.median.toFixed(2)} / ${ratio.max.toFixed(2)}` : '–',
     note ?? '',

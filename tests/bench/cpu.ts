@@ -3,7 +3,7 @@ import { createCpuBackend } from '../../src/tensor/cpu/backend.ts';
 import { type Contest, compare } from './compare.ts';
 import { nacreThreadedStep } from './nacre-threads.ts';
 import { nacreDecode, nacreProduct, nacreTrainStep } from './nacre-works.ts';
-import { measurePeak } from './peak.ts';
+import { Peak } from './peak.ts';
 import { benchModel } from './peers/model.ts';
 import type { BenchRow, Work } from './types.ts';
 
@@ -15,7 +15,7 @@ const PRODUCTS: readonly (readonly [number, number, number])[] = [
 ];
 
 type Report = (line: string) => void;
-type Sides = Pick<Contest, 'name' | 'size' | 'unit' | 'nacre'>;
+type Sides = Pick<Contest, 'name' | 'size' | 'unit' | 'nacre' | 'beside'>;
 
 /** A peer is imported only when it is wanted; one that is not installed is named in the row. */
 async function against(peerName: string, sides: Sides, open: () => Promise<Work>): Promise<BenchRow> {
@@ -30,15 +30,19 @@ async function against(peerName: string, sides: Sides, open: () => Promise<Work>
 /** Matrix products of one core, also as a share of the most that WASM SIMD can do on it. */
 export async function benchProducts(report: Report): Promise<BenchRow[]> {
   report('products: measuring the peak of a core');
-  const peak = await measurePeak();
+  const peak = await Peak.open();
   const backend = await createCpuBackend();
-  const rows: BenchRow[] = [
-    { name: 'peak', size: 'one core, f32x4 multiply and add', nacre: peak / 1e9, peer: null, ratio: null, unit: 'GFLOP/s' },
-  ];
+  const rows: BenchRow[] = [];
   for (const [m, n, k] of PRODUCTS) {
     report(`products: ${m}×${n}×${k}`);
-    const sides = { name: 'matrix product', size: `${m}×${n}×${k}`, unit: 'GFLOP/s', nacre: giga(nacreProduct(backend, m, n, k)) };
-    const measured = [
+    const sides = {
+      name: 'matrix product',
+      size: `${m}×${n}×${k}`,
+      unit: 'GFLOP/s',
+      nacre: giga(nacreProduct(backend, m, n, k)),
+      beside: () => peak.measure(),
+    };
+    rows.push(
       await against('@jax-js/jax (wasm)', sides, async () => {
         const jax = await import('./peers/jax.ts');
         await jax.openJax('wasm');
@@ -49,11 +53,14 @@ export async function benchProducts(report: Report): Promise<BenchRow[]> {
         await tfjs.openTfjs();
         return giga(tfjs.tfjsProduct(m, n, k));
       }),
-    ];
-    rows.push(...measured.map((row) => withNote(row, `${((100 * row.nacre * 1e9) / peak).toFixed(0)}% of the measured peak`)));
+    );
   }
   backend.destroy();
-  return rows;
+  const best = peak.value / 1e9;
+  return [
+    { name: 'peak', size: 'one core, f32x4 multiply and add', nacre: best, peer: null, ratio: null, unit: 'GFLOP/s' },
+    ...rows.map((row) => withNote(row, `${((100 * (row.nacre ?? 0)) / best).toFixed(0)}% of the measured peak`)),
+  ];
 }
 
 /** One training step of the shipped model's shape: 10 sequences of 150 tokens. */

@@ -2,8 +2,8 @@
 export interface BenchRow {
   readonly name: string;
   readonly size: string;
-  /** Median speed of each side, in `unit`. */
-  readonly nacre: number;
+  /** Median speed of each side, in `unit`; null where the work was skipped. */
+  readonly nacre: number | null;
   readonly peer: { readonly name: string; readonly value: number } | null;
   /** Nacre's speed over the peer's, of paired repetitions; null without a peer. */
   readonly ratio: { readonly min: number; readonly median: number; readonly max: number } | null;
