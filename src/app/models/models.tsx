@@ -70,7 +70,6 @@ export function Models() {
       <div class="page-narrow models-grid">
         <h1 class="models-title">Models</h1>
         <Show when={error()}>{(cause) => <ErrorNote error={cause()} dismiss={() => setError(undefined)} />}</Show>
-        <TransferList />
         <Panel title="Here and within reach" class="models-here" loading="Looking through this browser's storage …">
           <Show when={models.latest ?? models()}>
             {(list) => (
@@ -107,6 +106,7 @@ export function Models() {
             )}
           </Show>
         </Panel>
+        <TransferList />
       </div>
       <Show when={offer()} keyed>
         {(wanted) => <Consent offer={wanted} onClose={() => setOffer(undefined)} onAccept={() => void startTransfer(lab, wanted.id)} />}

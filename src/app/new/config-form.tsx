@@ -1,109 +1,51 @@
-import { createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js';
-import { type Draft, readNumber, readPath, writePath } from './draft.ts';
-import '../ui/field.css';
-import { FIELD_GROUPS, type Field, type FieldGroup } from './fields.ts';
-
-interface FormProps {
-  readonly draft: Draft;
-  readonly errors: ReadonlyMap<string, string>;
-  readonly onChange: (draft: Draft) => void;
-}
+import { createResource, createSignal, For, Match, Show, Switch } from 'solid-js';
+import type { ListedModel, SuiteSummary } from '../../lab/service.ts';
+import { useLab } from '../lab.ts';
+import { ErrorNote } from '../ui/error-note.tsx';
+import { CriticSection } from './critic-section.tsx';
+import { Fields, type FormProps } from './field-row.tsx';
+import { FIELD_GROUPS } from './fields.ts';
+import { ModelSection } from './model-section.tsx';
+import { SuiteSection } from './suite-section.tsx';
 
 /** The configuration as a form. A wrong field says what it takes, and keeps what was typed. */
 export function ConfigForm(props: FormProps) {
+  const lab = useLab();
+  const [error, setError] = createSignal<unknown>();
+  /** A list that cannot be read leaves the rest of the form usable. */
+  const orNone = async <T,>(list: Promise<readonly T[]>): Promise<readonly T[]> => {
+    try {
+      return await list;
+    } catch (cause) {
+      setError(cause);
+      return [];
+    }
+  };
+  const [models] = createResource<readonly ListedModel[]>(() => orNone(lab.listModels()));
+  const [suites] = createResource<readonly SuiteSummary[]>(() => orNone(lab.listSuites()));
+  const known = <T,>(resource: { readonly state: string; readonly latest: T | undefined }): T | undefined =>
+    resource.state === 'ready' ? resource.latest : undefined;
+  const hasError = (path: readonly string[]) => props.errors.has(path.join('.'));
   return (
     <div class="stack form">
+      <Show when={error()}>{(cause) => <ErrorNote error={cause()} dismiss={() => setError(undefined)} />}</Show>
       <For each={FIELD_GROUPS}>
         {(group) => (
-          <Show when={group.advanced} fallback={<Fields group={group} {...props} />}>
-            <details open={group.fields.some(({ path }) => props.errors.has(path.join('.')))}>
-              <summary>{group.title}</summary>
-              <Fields group={group} hideTitle {...props} />
-            </details>
-          </Show>
+          <Switch fallback={<Fields group={group} {...props} />}>
+            <Match when={group.id === 'tasks'}>
+              <SuiteSection group={group} suites={known(suites)} models={known(models) ?? []} {...props} />
+              <ModelSection title="Target: the model that learns" path={['target']} models={known(models) ?? []} {...props} />
+              <CriticSection models={known(models) ?? []} {...props} />
+            </Match>
+            <Match when={group.advanced}>
+              <details open={group.fields.some(({ path }) => hasError(path))}>
+                <summary>{group.title}</summary>
+                <Fields group={group} hideTitle {...props} />
+              </details>
+            </Match>
+          </Switch>
         )}
       </For>
-    </div>
-  );
-}
-
-function Fields(props: FormProps & { readonly group: FieldGroup; readonly hideTitle?: boolean }) {
-  return (
-    <fieldset class="fields">
-      <legend classList={{ 'visually-hidden': props.hideTitle === true }}>{props.group.title}</legend>
-      <For each={props.group.fields}>
-        {(field) => <FieldRow field={field} draft={props.draft} errors={props.errors} onChange={props.onChange} />}
-      </For>
-    </fieldset>
-  );
-}
-
-function FieldRow(props: FormProps & { readonly field: Field }) {
-  const id = createUniqueId();
-  const path = () => props.field.path;
-  const value = () => readPath(props.draft, path());
-  const error = () => props.errors.get(path().join('.'));
-  const set = (next: unknown) => props.onChange(writePath(props.draft, path(), next));
-  const described = () => [props.field.help ? `${id}-help` : '', error() ? `${id}-error` : ''].filter(Boolean).join(' ') || undefined;
-  const options = () => (typeof props.field.kind === 'object' ? props.field.kind.options : []);
-  const common = () => ({ id, 'aria-invalid': error() ? ('true' as const) : undefined, 'aria-describedby': described() });
-  const number = (): JSX.Element => (
-    <input
-      class="input num"
-      inputmode={props.field.kind === 'real' ? 'decimal' : 'numeric'}
-      value={value() === undefined ? '' : String(value())}
-      onInput={(event) => set(readNumber(event.currentTarget.value))}
-      {...common()}
-    />
-  );
-  return (
-    <div
-      class="field"
-      classList={{ wide: props.field.kind === 'long-text' || props.field.kind === 'text', check: props.field.kind === 'switch' }}
-    >
-      <Show when={props.field.kind !== 'switch'}>
-        <label for={id}>{props.field.label}</label>
-      </Show>
-      <Switch fallback={number()}>
-        <Match when={props.field.kind === 'switch'}>
-          <input type="checkbox" checked={value() === true} onChange={(event) => set(event.currentTarget.checked)} {...common()} />
-          <label for={id}>{props.field.label}</label>
-        </Match>
-        <Match when={props.field.kind === 'long-text'}>
-          <textarea
-            class="input mono"
-            rows="8"
-            value={String(value() ?? '')}
-            onInput={(event) => set(event.currentTarget.value)}
-            {...common()}
-          />
-        </Match>
-        <Match when={props.field.kind === 'text'}>
-          <input class="input" value={String(value() ?? '')} onInput={(event) => set(event.currentTarget.value)} {...common()} />
-        </Match>
-        <Match when={options().length > 0}>
-          <select class="input" onChange={(event) => set(event.currentTarget.value)} {...common()}>
-            <For each={options()}>
-              {(option) => (
-                <option value={option.id} selected={option.id === value()}>
-                  {option.title}
-                </option>
-              )}
-            </For>
-          </select>
-        </Match>
-      </Switch>
-      <Show when={error()}>
-        <p id={`${id}-error`} class="small failure">
-          <span aria-hidden="true">✕ </span>
-          {error()}
-        </p>
-      </Show>
-      <Show when={props.field.help}>
-        <p id={`${id}-help`} class="small text-2">
-          {props.field.help}
-        </p>
-      </Show>
     </div>
   );
 }

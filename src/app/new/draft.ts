@@ -59,7 +59,7 @@ function describe(issue: v.BaseIssue<unknown>): string {
     case 'max_length':
       return `At most ${String(issue.requirement)} characters.`;
     default:
-      return `${issue.message}.`;
+      return `${issue.message.replace(/\.$/, '')}.`;
   }
 }
 

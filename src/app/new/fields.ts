@@ -3,6 +3,8 @@ export interface Field {
   readonly path: readonly string[];
   readonly label: string;
   readonly help?: string;
+  /** Empty is allowed and means absent. */
+  readonly optional?: boolean;
   readonly kind:
     | 'whole'
     | 'real'
@@ -13,6 +15,8 @@ export interface Field {
 }
 
 export interface FieldGroup {
+  /** For groups that a section of their own shows. */
+  readonly id?: 'tasks';
   readonly title: string;
   /** Shown closed until asked for. */
   readonly advanced?: boolean;
@@ -34,20 +38,10 @@ export const FIELD_GROUPS: readonly FieldGroup[] = [
     fields: [
       { path: ['name'], label: 'Name', kind: 'text' },
       { path: ['seed'], label: 'Seed', help: 'The same seed and settings give the same run.', kind: 'whole' },
-      {
-        path: ['target', 'backend'],
-        label: 'Compute on',
-        kind: {
-          options: [
-            { id: 'auto', title: 'whatever is faster here' },
-            { id: 'cpu', title: 'CPU' },
-            { id: 'webgpu', title: 'WebGPU' },
-          ],
-        },
-      },
     ],
   },
   {
+    id: 'tasks',
     title: 'Tasks',
     fields: [
       suite('train', 'Training', 'Tried K times a step'),
@@ -104,3 +98,23 @@ export const FIELD_GROUPS: readonly FieldGroup[] = [
     ],
   },
 ];
+
+/** Where a model is computed, for runtimes that can choose. */
+export const BACKENDS = [
+  { id: 'auto', title: 'whatever is faster here' },
+  { id: 'cpu', title: 'CPU' },
+  { id: 'webgpu', title: 'WebGPU' },
+] as const;
+
+/** Fields of a model reached at a server, below a target or critic. */
+export function serverFields(path: readonly string[]): readonly Field[] {
+  const at = (name: string) => [...path, 'endpoint', name];
+  return [
+    { path: at('baseUrl'), label: 'Base URL', help: 'As OpenAI clients take it, usually ending in /v1.', kind: 'text' },
+    { path: at('model'), label: 'Model at the server', help: 'Empty takes the only one it offers.', kind: 'text' },
+    { path: at('parallel'), label: 'Requests at a time', kind: 'whole', optional: true },
+    { path: at('timeoutSeconds'), label: 'Seconds without a byte, at most', kind: 'real', optional: true },
+    { path: at('retries'), label: 'Attempts after a passing failure', kind: 'whole', optional: true },
+    { path: at('actionTokens'), label: 'Tokens per action, at most', kind: 'whole', optional: true },
+  ];
+}

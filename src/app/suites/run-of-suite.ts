@@ -1,4 +1,5 @@
 import { SPLITS, type Split } from '../../core/types.ts';
+import { parseConfig } from '../../lab/config.ts';
 import type { SuiteSummary } from '../../lab/service.ts';
 
 /** Tasks taken of each split unless a person asks for more: enough to see something, few enough to wait for. */
@@ -22,5 +23,6 @@ export function runOfSuite(suite: SuiteSummary): Readonly<Record<string, unknown
     seed: 1,
     suite: suiteChoiceOf(suite),
     critic: { kind: 'model' },
+    textual: parseConfig({ schema: 'nacre.experiment/1', kind: 'textual', name: 'Defaults', suite: { id: 'household' } }).textual,
   };
 }
