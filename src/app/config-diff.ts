@@ -1,5 +1,3 @@
-import type { ExperimentConfig } from '../lab/config.ts';
-
 /** One setting as a line: where it is, what it is, and what it would be by default. */
 export interface Setting {
   readonly path: string;
@@ -8,7 +6,7 @@ export interface Setting {
 }
 
 /** All settings of a configuration in order, each compared with `base`. Texts are shown by their length. */
-export function settingsOf(config: ExperimentConfig, base: ExperimentConfig): Setting[] {
+export function settingsOf(config: object, base: object): Setting[] {
   const defaults = new Map(leaves(base));
   return leaves(config)
     .filter(([path]) => path !== 'schema' && path !== 'kind' && path !== 'name')

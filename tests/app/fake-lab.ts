@@ -1,20 +1,27 @@
 import { NacreError, toPlainError } from '../../src/core/errors.ts';
+import { type AnyConfig, parseAnyConfig } from '../../src/lab/any-config.ts';
 import { type ExperimentConfig, parseConfig } from '../../src/lab/config.ts';
+import { type PearlConfig, parsePearlConfig } from '../../src/lab/pearl-config.ts';
 import type { LabService, ProbeResult, RunStatus, RunSummary, RunUpdate } from '../../src/lab/service.ts';
+import type { PearlEvent } from '../../src/pearl/types.ts';
 import type { RunEvent } from '../../src/textual/types.ts';
 import { fakeRun } from './fake-events.ts';
 import { fakeModels } from './fake-models.ts';
+import { fakePearl } from './fake-pearl.ts';
 
 /**
  * A lab without a model, for tests of the interface. `?fake=` in the address names faults and shapes, comma separated:
- * `machine-error`, `open-error`, `create-error`, `empty`, `gpu`, `fast`, `fail-midway`, `read-only`, `delete-error`.
+ * `machine-error`, `open-error`, `create-error`, `empty`, `gpu`, `fast`, `fail-midway`, `read-only`, `delete-error`, `pearl`
+ * (training runs besides).
  */
 const flags = new Set((new URLSearchParams(location.search).get('fake') ?? '').split(','));
 const TICK_MS = 50;
 
+type LabEvent = RunEvent | PearlEvent;
+
 interface FakeEntry {
   summary: RunSummary;
-  events: readonly RunEvent[];
+  events: readonly LabEvent[];
   position: number;
   listener?: ((update: RunUpdate) => void) | undefined;
   timer?: ReturnType<typeof setInterval> | undefined;
@@ -31,15 +38,34 @@ function quick(seed: number): ExperimentConfig {
   });
 }
 
+function pearl(seed: number, optimiser: 'pearl' | 'grpo' = 'pearl'): PearlConfig {
+  return parsePearlConfig({
+    schema: 'nacre.experiment/1',
+    kind: 'pearl',
+    name: optimiser === 'pearl' ? 'PEARL on the tiny policy' : 'GRPO on the tiny policy',
+    seed,
+    suite: { id: 'household', train: 24, val: 64, test: 96 },
+    pearl: { optimiser, updates: 24, prompts: 3, rollouts: { group: 10, roots: 5 }, evaluation: { every: 6 } },
+  });
+}
+
+/** Entries that make the banks of the run "crowd" large. */
+const CROWD = 1000;
+
+function eventsOf(config: AnyConfig, ballast = 0): readonly LabEvent[] {
+  if (config.kind === 'textual') return fakeRun(config).events;
+  return fakePearl({ seed: config.seed, settings: config.pearl, val: config.suite.val, test: config.suite.test, ballast });
+}
+
 export function connectLab(): LabService {
   const runs = new Map<string, FakeEntry>();
-  const add = (id: string, config: ExperimentConfig, status: RunStatus, share: number, extra: Partial<RunSummary> = {}) => {
-    const { events } = fakeRun(config);
+  const add = (id: string, config: AnyConfig, status: RunStatus, share: number, extra: Partial<RunSummary> = {}, ballast = 0) => {
+    const events = eventsOf(config, ballast);
     const position = Math.round(events.length * share);
     const summary: RunSummary = {
       id,
       name: config.name,
-      kind: 'textual',
+      kind: config.kind,
       status,
       createdAt: Date.now() - runs.size * 3_700_000,
       seed: config.seed,
@@ -60,6 +86,12 @@ export function connectLab(): LabService {
         new NacreError('device-lost', 'The GPU was lost during validation.', 'Reload the page: the run goes on from its journal.'),
       ),
     });
+    if (flags.has('pearl')) {
+      add('pearl', pearl(1), 'finished', 1);
+      add('pearl-midway', pearl(2), 'paused', 0.2);
+      add('grpo', pearl(1, 'grpo'), 'finished', 1);
+      add('crowd', pearl(3), 'finished', 1, {}, CROWD);
+    }
   }
 
   const find = (id: string): FakeEntry => {
@@ -72,7 +104,7 @@ export function connectLab(): LabService {
       );
     return entry;
   };
-  const send = (entry: FakeEntry, events: readonly RunEvent[]) => {
+  const send = (entry: FakeEntry, events: readonly LabEvent[]) => {
     const { status, error, readOnly } = entry.summary;
     const left = (entry.events.length - entry.position) * 0.03;
     const done = entry.position;
@@ -137,7 +169,7 @@ export function connectLab(): LabService {
     async createRun(config) {
       if (flags.has('create-error')) throw new NacreError('storage-full', 'There is no room for another run.', 'Delete a run below.');
       const id = `run${runs.size + 1}`;
-      add(id, parseConfig(config), 'new', 0);
+      add(id, parseAnyConfig(config), 'new', 0);
       return id;
     },
     async listRuns() {
@@ -209,9 +241,14 @@ export function connectLab(): LabService {
 }
 
 /** The rates a summary shows, from the events so far. */
-function rates(events: readonly RunEvent[]): Partial<RunSummary> {
+function rates(events: readonly LabEvent[]): Partial<RunSummary> {
   const found: { -readonly [K in keyof RunSummary]?: RunSummary[K] } = {};
   for (const event of events) {
+    if (event.type === 'policy-score') {
+      const { split, rate } = event.score;
+      if (split === 'val') found[event.which === 'initial' ? 'initialRate' : 'bestRate'] = rate;
+      if (split === 'test') found[event.which === 'initial' ? 'testInitial' : 'testBest'] = rate;
+    }
     if (event.type !== 'score') continue;
     const { split, rate } = event.score;
     if (split === 'val') found[event.which === 'initial' ? 'initialRate' : 'bestRate'] = rate;

@@ -11,11 +11,17 @@ export function ChartFigure(props: {
   /** File name without extension. */
   readonly name: string;
   readonly table: () => TableData;
+  /** Makes the picture where the chart is no SVG. */
+  readonly picture?: () => Promise<Blob>;
   readonly children: JSX.Element;
 }) {
   const [asTable, setAsTable] = createSignal(false);
   let body!: HTMLDivElement;
   const savePng = async () => {
+    if (props.picture) {
+      saveFile(`${props.name}.png`, 'image/png', await props.picture());
+      return;
+    }
     const svg = body.querySelector('svg');
     if (svg) saveFile(`${props.name}.png`, 'image/png', await svgToPng(svg));
   };

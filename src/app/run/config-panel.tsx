@@ -1,20 +1,19 @@
 import { createMemo, createSignal, For, Show } from 'solid-js';
-import { parseConfig } from '../../lab/config.ts';
 import { settingsOf } from '../config-diff.ts';
 import { CommandButton } from '../ui/command-button.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { useRun } from './state.ts';
-
-/** The defaults: what a configuration that names nothing gets. */
-const DEFAULTS = parseConfig({ schema: 'nacre.experiment/1', kind: 'textual', name: 'Defaults', suite: { id: 'household' } });
+import type { Session } from './session.ts';
 
 /** The run's configuration, read-only: by default only what differs from the defaults. */
-export function ConfigPanel() {
-  const { session } = useRun();
+export function ConfigPanel(props: {
+  readonly session: Session;
+  /** What a configuration that names nothing gets. */
+  readonly defaults: object;
+}) {
   const [all, setAll] = createSignal(false);
   const settings = createMemo(() => {
-    const config = session.summary()?.config;
-    return config ? settingsOf(config, DEFAULTS) : [];
+    const config = props.session.summary()?.config;
+    return config ? settingsOf(config, props.defaults) : [];
   });
   const shown = () => (all() ? settings() : settings().filter(({ differs }) => differs));
   return (

@@ -24,20 +24,20 @@ export function useRun(): RunState {
   return state;
 }
 
-export function createRunState(session: Session): RunState {
+export function createRunState(session: Session, view: Accessor<RunView>): RunState {
   const [params, setParams] = useSearchParams<Record<string, string>>();
   const url = createMemo(() => parseRunUrl({ ...params }));
   const shown = createMemo(() => {
     const { step } = url();
-    const view = session.view();
+    const run = view();
     if (step === 'result') return 'result' as const;
-    if (step !== 'live') return view.steps.get(step);
-    if (view.finished) return 'result' as const;
-    return [...view.steps.values()].at(-1);
+    if (step !== 'live') return run.steps.get(step);
+    if (run.finished) return 'result' as const;
+    return [...run.steps.values()].at(-1);
   });
   return {
     session,
-    view: session.view,
+    view,
     url,
     shown,
     go(change, replace = false) {
