@@ -38,3 +38,23 @@ export function layerLogits(out: usize, h: usize, hRows: usize, w: usize, tokens
     store<f32>(out + at, product);
   }
 }
+
+/** out.row(r) = x.row(r) / its length, by way of its largest size so that no square overflows; zeros stay zeros. */
+export function l2Normalise(out: usize, outStride: usize, x: usize, xStride: usize, rows: i32, width: i32): void {
+  const bytes = (<usize>width) << 2;
+  for (let r = 0; r < rows; r++, out += outStride, x += xStride) {
+    let largest: f32 = 0;
+    for (let at: usize = 0; at < bytes; at += 4) largest = Mathf.max(largest, Mathf.abs(load<f32>(x + at)));
+    if (largest === 0) {
+      memory.fill(out, 0, bytes);
+      continue;
+    }
+    let sum: f64 = 0;
+    for (let at: usize = 0; at < bytes; at += 4) {
+      const share = <f64>load<f32>(x + at) / <f64>largest;
+      sum += share * share;
+    }
+    const length = <f64>largest * Math.sqrt(sum);
+    for (let at: usize = 0; at < bytes; at += 4) store<f32>(out + at, <f32>(<f64>load<f32>(x + at) / length));
+  }
+}

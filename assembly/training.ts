@@ -39,6 +39,64 @@ export function crossEntropy(loss: usize, dLogits: usize, logits: usize, targets
   }
 }
 
+/**
+ * report[r] = (loss, ln p, whether the clip binds) and dLogits[r] = weight·f·(softmax − onehot), with
+ * r = exp(ln p − behaviour), Ã = advantage·multiplier, f = r·Ã or 0 where the clip binds; terms[r] = (weight, advantage,
+ * multiplier, behaviour). A weight of 0 writes zeros. dLogits may be logits.
+ */
+export function policyLoss(
+  report: usize,
+  dLogits: usize,
+  logits: usize,
+  targets: usize,
+  terms: usize,
+  clip: f64,
+  rows: i32,
+  vocab: i32,
+): void {
+  const bytes = (<usize>vocab) << 2;
+  const fours = (<usize>(vocab & ~3)) << 2;
+  for (let r = 0; r < rows; r++, logits += bytes, dLogits += bytes, report += 12, terms += 16) {
+    const weight = load<f32>(terms);
+    if (weight === 0) {
+      memory.fill(report, 0, 12);
+      memory.fill(dLogits, 0, bytes);
+      continue;
+    }
+    const target = (<usize>load<u32>(targets + (r << 2))) << 2;
+    const wanted = load<f32>(logits + target);
+    const max = rowMax(logits, fours, bytes);
+    const maxes = f32x4.splat(max);
+    let sums = f32x4.splat(0);
+    let at: usize = 0;
+    for (; at < fours; at += 16) {
+      const power = exp4(f32x4.sub(v128.load(logits + at), maxes));
+      sums = f32x4.add(sums, power);
+      v128.store(dLogits + at, power);
+    }
+    let sum = sum4(sums);
+    for (; at < bytes; at += 4) {
+      const power = exp1(load<f32>(logits + at) - max);
+      sum += power;
+      store<f32>(dLogits + at, power);
+    }
+    const logprob = <f64>wanted - <f64>max - Math.log(sum);
+    const advantage = <f64>load<f32>(terms + 4) * <f64>load<f32>(terms + 8);
+    const ratio = Math.exp(logprob - <f64>load<f32>(terms + 12));
+    const binds = advantage > 0 ? ratio > 1 + clip : advantage < 0 && ratio < 1 - clip;
+    const bounded = Math.min(1 + clip, Math.max(1 - clip, ratio));
+    store<f32>(report, <f32>(<f64>-weight * Math.min(ratio * advantage, bounded * advantage)));
+    store<f32>(report + 4, <f32>logprob);
+    store<f32>(report + 8, binds ? 1 : 0);
+    const factor: f32 = binds ? 0 : <f32>(<f64>weight * ratio * advantage);
+    const scale = factor / sum;
+    const scales = f32x4.splat(scale);
+    for (at = 0; at < fours; at += 16) v128.store(dLogits + at, f32x4.mul(v128.load(dLogits + at), scales));
+    for (; at < bytes; at += 4) store<f32>(dLogits + at, load<f32>(dLogits + at) * scale);
+    store<f32>(dLogits + target, load<f32>(dLogits + target) - factor);
+  }
+}
+
 function rowMax(logits: usize, fours: usize, bytes: usize): f32 {
   let maxes = f32x4.splat(-Infinity);
   let at: usize = 0;

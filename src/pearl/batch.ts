@@ -31,21 +31,20 @@ export function trainingBatch(lesson: Lesson, { aggregation, clip }: PearlSettin
   const allTokens = trajectories.reduce((sum, trajectory) => sum + sampled(trajectory), 0);
   const weightOf = (trajectory: Trajectory): number =>
     aggregation === 'token' ? 1 / allTokens : 1 / (trajectories.length * sampled(trajectory));
-  const taught = trajectories
-    .map((trajectory) => ({ trajectory, values: tokenAdvantages(trajectory, lesson) }))
-    .filter(({ values }) => values.some((turn) => turn.some((value) => value !== 0)));
+  const taught = trajectories.filter(({ id }) => lesson.advantages[id]?.some((advantage) => advantage !== 0));
   if (taught.length === 0) return undefined;
 
-  const shared = sharedStart(taught.map(({ trajectory }) => trajectory));
-  const rows = taught.reduce((sum, { trajectory }) => sum + trajectory.ids.length - 1 - shared, 0);
+  const shared = sharedStart(taught);
+  const rows = taught.reduce((sum, { ids }) => sum + ids.length - 1 - shared, 0);
   const tokens = new Uint32Array(rows);
   const targets = new Uint32Array(rows);
   const weights = new Float32Array(rows);
   const advantages = new Float32Array(rows);
+  const multipliers = new Float32Array(rows).fill(1);
   const behaviour = new Float32Array(rows);
   const starts: number[] = [];
   let at = 0;
-  for (const { trajectory, values } of taught) {
+  for (const trajectory of taught) {
     const { ids, turns } = trajectory;
     starts.push(at);
     for (let i = shared; i < ids.length - 1; i++) {
@@ -53,19 +52,22 @@ export function trainingBatch(lesson: Lesson, { aggregation, clip }: PearlSettin
       targets[at + i - shared] = ids[i + 1]!;
     }
     const weight = weightOf(trajectory);
-    turns.forEach((turn, t) => {
-      values[t]!.forEach((advantage, token) => {
-        if (advantage === 0) return;
-        const row = at + turn.span.start + token - 1 - shared;
+    const shaped = multipliersOf(lesson.shaped, trajectory.id);
+    turns.forEach(({ span, tokens: { logprobs } }, turn) => {
+      const advantage = lesson.advantages[trajectory.id]![turn]!;
+      if (advantage === 0) return;
+      logprobs.forEach((logprob, token) => {
+        const row = at + span.start + token - 1 - shared;
         weights[row] = weight;
         advantages[row] = advantage;
-        behaviour[row] = turn.tokens.logprobs[token]!;
+        multipliers[row] = shaped.get(`${turn}/${token}`) ?? 1;
+        behaviour[row] = logprob;
       });
     });
     at += ids.length - 1 - shared;
   }
-  const prefix = Uint32Array.from(taught[0]!.trajectory.ids.slice(0, shared));
-  const policy = { advantages, behaviour, clip };
+  const prefix = Uint32Array.from(taught[0]!.ids.slice(0, shared));
+  const policy = { advantages, multipliers, behaviour, clip };
   return { ...(shared > 0 ? { prefix } : {}), tokens, targets, weights, sequenceStarts: Uint32Array.from(starts), policy };
 }
 

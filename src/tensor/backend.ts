@@ -234,6 +234,35 @@ export interface CrossEntropyArgs {
   readonly vocab: number;
 }
 
+/**
+ * The clipped policy-gradient loss with shaped advantages (PEARL eq. 6 and 7) of logits [rows, vocab], and its gradient.
+ * ln p = logit[target] − logsumexp;  r = exp(ln p − behaviour);  Ã = advantage·multiplier;
+ * loss = −weight·min(r·Ã, clamp(r, 1 ± clip)·Ã);  dLogits = weight·f·(softmax − onehot) with f = r·Ã, or 0 where the clip binds.
+ * A weight of 0 writes zeros.
+ */
+export interface PolicyLossArgs {
+  /** f32 [rows, 3]: loss, ln p (without the weight), and 1 where the clip binds, else 0. */
+  readonly report: DeviceArray;
+  /** May be the same array as `logits`. */
+  readonly dLogits: DeviceArray;
+  readonly logits: DeviceArray;
+  /** u32 [rows] */
+  readonly targets: DeviceArray;
+  /** f32 [rows, 4]: weight, advantage, multiplier, behaviour (ln p when it was sampled). */
+  readonly terms: DeviceArray;
+  readonly clip: number;
+  readonly rows: number;
+  readonly vocab: number;
+}
+
+/** out.row(r) = x.row(r) / ‖x.row(r)‖₂ (PEARL eq. 3); a row of zeros stays zero. No overlap. */
+export interface L2NormaliseArgs {
+  readonly out: Strided;
+  readonly x: Strided;
+  readonly rows: number;
+  readonly width: number;
+}
+
 /** dTable[ids[r], :] += scale · dOut[r, :] */
 export interface EmbedBackwardArgs {
   readonly dTable: DeviceArray;
@@ -299,7 +328,9 @@ export interface Backend {
   swiglu(args: SwigluArgs): void;
   copyRows(args: CopyRowsArgs): void;
   crossEntropy(args: CrossEntropyArgs): void;
+  policyLoss(args: PolicyLossArgs): void;
   layerLogits(args: LayerLogitArgs): void;
+  l2Normalise(args: L2NormaliseArgs): void;
 
   embedBackward(args: EmbedBackwardArgs): void;
   rmsNormBackward(args: RmsNormBackwardArgs): void;

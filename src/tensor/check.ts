@@ -265,6 +265,28 @@ export function checkCrossEntropy(a: B.CrossEntropyArgs): void {
   checkApart(where, [a.dLogits], [a.weights]);
 }
 
+export function checkPolicyLoss(a: B.PolicyLossArgs): void {
+  const where = 'policyLoss';
+  checkCount(where, 'rows', a.rows);
+  checkCount(where, 'vocab', a.vocab, 1);
+  checkArray(where, 'report', a.report, 'f32', a.rows * 3);
+  checkArray(where, 'dLogits', a.dLogits, 'f32', a.rows * a.vocab);
+  checkArray(where, 'logits', a.logits, 'f32', a.rows * a.vocab);
+  checkArray(where, 'targets', a.targets, 'u32', a.rows);
+  checkArray(where, 'terms', a.terms, 'f32', a.rows * 4);
+  checkApart(where, [a.report], [a.dLogits, a.logits, a.terms]);
+  checkApart(where, [a.dLogits], [a.terms]);
+}
+
+export function checkL2Normalise(a: B.L2NormaliseArgs): void {
+  const where = 'l2Normalise';
+  checkCount(where, 'rows', a.rows);
+  checkCount(where, 'width', a.width, 1);
+  checkStrided(where, 'out', a.out, a.rows, a.width, true);
+  checkStrided(where, 'x', a.x, a.rows, a.width);
+  checkApart(where, [a.out.array], [a.x.array]);
+}
+
 export function checkLayerLogits(a: B.LayerLogitArgs): void {
   const where = 'layerLogits';
   checkCount(where, 'count', a.count);

@@ -16,9 +16,11 @@ export interface TrainBatch {
   readonly policy?: PolicyTerms;
 }
 
-/** Terms of the clipped surrogate −min(r·A, clip(r, 1±clip)·A) (PPO, Schulman et al. 2017), one a row. */
+/** Terms of the clipped surrogate −min(r·Ã, clip(r, 1±clip)·Ã), Ã = A·multiplier (PPO, Schulman et al. 2017; PEARL eq. 6, 7), one a row. */
 export interface PolicyTerms {
   readonly advantages: Float32Array;
+  /** Factors that sharpen some advantages; 1 everywhere when absent. */
+  readonly multipliers?: Float32Array;
   /** ln p of each target when it was sampled. */
   readonly behaviour: Float32Array;
   readonly clip: number;
@@ -62,7 +64,14 @@ export function sliceBatch(batch: TrainBatch, from: number, to: number): TrainBa
     weights: batch.weights.slice(first, end),
     sequenceStarts: starts.slice(from, to).map((start) => start - first),
     ...(policy
-      ? { policy: { ...policy, advantages: policy.advantages.slice(first, end), behaviour: policy.behaviour.slice(first, end) } }
+      ? {
+          policy: {
+            ...policy,
+            advantages: policy.advantages.slice(first, end),
+            behaviour: policy.behaviour.slice(first, end),
+            ...(policy.multipliers ? { multipliers: policy.multipliers.slice(first, end) } : {}),
+          },
+        }
       : {}),
   };
 }

@@ -2,7 +2,6 @@ import type { Backend, DeviceArray } from '../tensor/backend.ts';
 import { type Gradients, TrainingPass } from './backward.ts';
 import { type Decoder, packed } from './decoder.ts';
 import { checkParameterCount, type DeviceParameter, deviceParameters, type ParameterSlot } from './parameters.ts';
-import { policyRow } from './policy-loss.ts';
 import { checkBatch, chunkBatch, layoutRows, type TrainBatch, type TrainRows } from './train-batch.ts';
 
 /** Adam's settings for one step; `gradScale` multiplies the gradient first (normaliser and clipping together). */
@@ -195,27 +194,27 @@ export class Trainer {
       'targets',
       Uint32Array.from(batchRows, (row) => batch.targets[row]!),
     );
-    const loss = scratch.f32('loss', rows);
     const { policy } = batch;
     const rowWeights = Float32Array.from(batchRows, (row) => batch.weights[row]!);
     const sums = { loss: 0, weight: rowWeights.reduce((sum, w) => sum + w, 0), clipped: 0 };
-    const crossEntropy = (dLogits: DeviceArray, factors: Float32Array): void =>
-      backend.crossEntropy({ loss, dLogits, logits, targets, weights: scratch.floats('row weights', factors), rows, vocab });
-    const readLoss = async (): Promise<Float32Array> => (await backend.read(loss, 0, rows)) as Float32Array;
     if (policy) {
-      crossEntropy(scratch.f32('unused gradient', rows * vocab), new Float32Array(rows).fill(1));
-      const losses = await readLoss();
-      const factors = Float32Array.from(batchRows, (row, i) => {
-        logprobs[row] = -losses[i]!;
-        const term = policyRow(-losses[i]!, policy.behaviour[row]!, policy.advantages[row]!, policy.clip);
-        sums.loss += rowWeights[i]! * term.loss;
-        if (term.clipped) sums.clipped++;
-        return rowWeights[i]! * term.weight;
+      const { clip, advantages, multipliers, behaviour } = policy;
+      const terms = new Float32Array(4 * rows);
+      batchRows.forEach((row, i) => {
+        terms.set([rowWeights[i]!, advantages[row]!, multipliers?.[row] ?? 1, behaviour[row]!], 4 * i);
       });
-      crossEntropy(logits, factors);
+      const report = scratch.f32('policy report', 3 * rows);
+      backend.policyLoss({ report, dLogits: logits, logits, targets, terms: scratch.floats('policy terms', terms), clip, rows, vocab });
+      const read = (await backend.read(report, 0, 3 * rows)) as Float32Array;
+      batchRows.forEach((row, i) => {
+        sums.loss += read[3 * i]!;
+        logprobs[row] = read[3 * i + 1]!;
+        sums.clipped += read[3 * i + 2]!;
+      });
     } else {
-      crossEntropy(logits, rowWeights);
-      const losses = await readLoss();
+      const loss = scratch.f32('loss', rows);
+      backend.crossEntropy({ loss, dLogits: logits, logits, targets, weights: scratch.floats('row weights', rowWeights), rows, vocab });
+      const losses = (await backend.read(loss, 0, rows)) as Float32Array;
       batchRows.forEach((row, i) => {
         logprobs[row] = -losses[i]! / rowWeights[i]!;
         sums.loss += losses[i]!;

@@ -248,6 +248,54 @@ export function crossEntropy(
   return { loss, dLogits };
 }
 
+/** Per row: terms are weight, advantage, multiplier, behaviour; the report is loss, ln p, whether the clip binds. */
+export function policyLoss(
+  logits: Numbers,
+  vocab: number,
+  targets: Numbers,
+  terms: Numbers,
+  clip: number,
+): { report: Float64Array; dLogits: Float64Array } {
+  const report = new Float64Array(3 * targets.length);
+  const dLogits = new Float64Array(logits.length);
+  for (let r = 0; r < targets.length; r++) {
+    const [weight, advantage, multiplier, behaviour] = Array.from({ length: 4 }, (_, i) => terms[4 * r + i]!) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    if (weight === 0) continue;
+    const row = Array.from({ length: vocab }, (_, i) => logits[r * vocab + i]!);
+    const max = Math.max(...row);
+    const logSum = max + Math.log(row.reduce((sum, x) => sum + Math.exp(x - max), 0));
+    const logprob = row[targets[r]!]! - logSum;
+    const shaped = advantage * multiplier;
+    const ratio = Math.exp(logprob - behaviour);
+    const plain = ratio * shaped;
+    const bounded = Math.min(Math.max(ratio, 1 - clip), 1 + clip) * shaped;
+    const binds = bounded < plain;
+    report.set([-weight * Math.min(plain, bounded), logprob, binds ? 1 : 0], 3 * r);
+    if (binds) continue;
+    row.forEach((x, i) => {
+      dLogits[r * vocab + i] = weight * plain * (Math.exp(x - logSum) - (i === targets[r] ? 1 : 0));
+    });
+  }
+  return { report, dLogits };
+}
+
+export function l2Normalise(x: Numbers, width: number): Float64Array {
+  const out = new Float64Array(x.length);
+  for (let r = 0; r < x.length / width; r++) {
+    const row = Array.from({ length: width }, (_, i) => x[r * width + i]!);
+    const length = Math.hypot(...row);
+    row.forEach((value, i) => {
+      out[r * width + i] = length > 0 ? value / length : 0;
+    });
+  }
+  return out;
+}
+
 export function layerLogits(h: Numbers, hRows: Numbers, w: Numbers, tokens: Numbers, dim: number): Float64Array {
   const out = new Float64Array(tokens.length);
   for (let i = 0; i < out.length; i++) for (let d = 0; d < dim; d++) out[i]! += h[hRows[i]! * dim + d]! * w[tokens[i]! * dim + d]!;

@@ -93,7 +93,24 @@ function layerLogitsCase(count: number, dim: number, vocab: number, format: Form
 
 const formats = ['f32', 'f16', 'bf16', 'q4', ...BLOCK_FORMATS, 'stacked'] as const;
 
+function unitCase(rows: number, width: number, layout: (width: number) => Layout, scale: number): KernelCase {
+  const name = `l2Normalise ${rows}x${width} of size ${scale}${layout === gapped ? ' in strided views' : ''}`;
+  return kernelCase(name, async (stage) => {
+    const x = normals(name, rows * width, scale);
+    if (rows > 2) x.fill(0, 2 * width, 3 * width);
+    const out = stage.output(rows, width, layout(width));
+    stage.backend.l2Normalise({ out, x: stage.rows(x, width, layout(width)), rows, width });
+    await stage.expect('out', out, width, reference.l2Normalise(x, width), { absolute: 1e-6, relative: 2e-6 });
+  });
+}
+
 export const rowCases: readonly KernelCase[] = [
+  unitCase(1, 1, packed, 1),
+  unitCase(7, 4, gapped, 1),
+  unitCase(65, 18, packed, 1),
+  unitCase(3, 300, gapped, 1),
+  unitCase(5, 7, packed, 1e-25),
+  unitCase(5, 64, packed, 1e30),
   embedCase(1, 1, 1, 'f32', 1),
   ...formats.map((format) => embedCase(13, 65, 65, format, 2)),
   embedCase(300, 7, 48, 'f32', 1),

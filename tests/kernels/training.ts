@@ -57,6 +57,66 @@ const maskedCase = kernelCase('crossEntropy writes zeros for rows of weight 0', 
   await stage.expect('dLogits', dLogitsOut, vocab, dLogits, tolerance);
 });
 
+/** Ratios lie on all sides of the clip, away from its edges, where rounding decides. */
+function policyCase(rows: number, vocab: number, scale: number, inPlace: boolean): KernelCase {
+  const name = `policyLoss ${rows}x${vocab}${scale === 1 ? '' : ` of size ${scale}`}${inPlace ? ' in place' : ''}`;
+  return kernelCase(name, async (stage) => {
+    const logits = normals(name, rows * vocab, scale);
+    const targets = indices(name, rows, vocab);
+    targets[0] = vocab - 1;
+    const clip = 0.2;
+    const terms = normals(`${name} terms`, rows * 4);
+    const own = reference.policyLoss(logits, vocab, targets, terms, clip).report;
+    for (let r = 0; r < rows; r++) {
+      terms[4 * r + 2] = [1, Math.E, 1.5][r % 3]!;
+      terms[4 * r + 3] = own[3 * r + 1]! + [-0.6, -0.1, 0, 0.1, 0.6][r % 5]!;
+    }
+    const { report, dLogits } = reference.policyLoss(logits, vocab, targets, terms, clip);
+    if (scale === 1) {
+      const total = (moved: Float64Array): number =>
+        reference.policyLoss(moved, vocab, targets, terms, clip).report.reduce((sum, value, i) => sum + (i % 3 === 0 ? value : 0), 0);
+      checkGradient(name, total, logits, dLogits);
+    }
+    const reportOut = stage.output(rows, 3);
+    const dLogitsOut = inPlace ? stage.output(rows, vocab, packed(vocab), logits) : stage.output(rows, vocab);
+    stage.backend.policyLoss({
+      report: reportOut.array,
+      dLogits: dLogitsOut.array,
+      logits: inPlace ? dLogitsOut.array : stage.f32(logits),
+      targets: stage.u32(targets),
+      terms: stage.f32(terms),
+      clip,
+      rows,
+      vocab,
+    });
+    const wide = scale === 1 ? { absolute: 5e-5, relative: 5e-5 } : { absolute: 2e-3, relative: 2e-3 };
+    await stage.expect('report', reportOut, 3, report, wide);
+    await stage.expect('dLogits', dLogitsOut, vocab, dLogits, wide);
+  });
+}
+
+const silentPolicyCase = kernelCase('policyLoss writes zeros for rows of weight 0', async (stage) => {
+  const [rows, vocab] = [3, 70];
+  const logits = normals('silent', rows * vocab);
+  logits.fill(Number.NaN, vocab, 2 * vocab);
+  const targets = indices('silent', rows, vocab);
+  const terms = Float32Array.of(1, -1, 2, -4, 0, -1, 2, -4, 1, 1, 1, -4);
+  const { report, dLogits } = reference.policyLoss(logits, vocab, targets, terms, 0.2);
+  const [reportOut, dLogitsOut] = [stage.output(rows, 3), stage.output(rows, vocab)];
+  stage.backend.policyLoss({
+    report: reportOut.array,
+    dLogits: dLogitsOut.array,
+    logits: stage.f32(logits),
+    targets: stage.u32(targets),
+    terms: stage.f32(terms),
+    clip: 0.2,
+    rows,
+    vocab,
+  });
+  await stage.expect('report', reportOut, 3, report, { absolute: 5e-5, relative: 5e-5 });
+  await stage.expect('dLogits', dLogitsOut, vocab, dLogits, { absolute: 5e-5, relative: 5e-5 });
+});
+
 function adamCase(length: number, step: number, weightDecay: number, gradSize: number): KernelCase {
   const name = `adam ${length} step ${step} decay ${weightDecay} gradients of size ${gradSize}`;
   return kernelCase(name, async (stage) => {
@@ -100,6 +160,14 @@ export const trainingCases: readonly KernelCase[] = [
   lossCase(5, 257, 1e4, false),
   lossCase(5, 65, 60, true),
   maskedCase,
+  policyCase(1, 1, 1, false),
+  policyCase(7, 13, 1, true),
+  policyCase(65, 64, 1, false),
+  policyCase(300, 65, 1, true),
+  policyCase(5, 512, 1, false),
+  policyCase(10, 5000, 1, true),
+  policyCase(10, 65, 30, false),
+  silentPolicyCase,
   adamCase(1, 1, 0, 1),
   adamCase(13, 1, 0.1, 1),
   adamCase(65, 7, 0.1, 1e-3),

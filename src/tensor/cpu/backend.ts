@@ -136,6 +136,18 @@ class CpuBackend implements B.Backend {
     this.kernels.crossEntropy(loss, dLogits, logits, this.at(a.targets), this.at(a.weights), a.rows, a.vocab);
   }
 
+  policyLoss(a: B.PolicyLossArgs): void {
+    check.checkPolicyLoss(a);
+    check.checkIndices('policyLoss', 'targets', this.u32(a.targets), a.rows, a.vocab);
+    const [report, dLogits, logits] = [this.at(a.report), this.at(a.dLogits), this.at(a.logits)];
+    this.kernels.policyLoss(report, dLogits, logits, this.at(a.targets), this.at(a.terms), a.clip, a.rows, a.vocab);
+  }
+
+  l2Normalise(a: B.L2NormaliseArgs): void {
+    check.checkL2Normalise(a);
+    this.kernels.l2Normalise(...this.rows(a.out), ...this.rows(a.x), a.rows, a.width);
+  }
+
   layerLogits(a: B.LayerLogitArgs): void {
     check.checkLayerLogits(a);
     const w = this.own(a.w);

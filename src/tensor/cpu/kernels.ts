@@ -84,6 +84,13 @@ export interface Kernels {
   swigluBackward(dGateUp: number, dOut: number, gateUp: number, rows: number, dim: number): void;
 
   crossEntropy(loss: number, dLogits: number, logits: number, targets: number, weights: number, rows: number, vocab: number): void;
+  policyLoss(
+    ...args: [
+      ...[report: number, dLogits: number, logits: number, targets: number, terms: number],
+      ...[clip: number, rows: number, vocab: number],
+    ]
+  ): void;
+  l2Normalise(out: number, outStride: number, x: number, xStride: number, rows: number, width: number): void;
   adam(
     ...args: [
       ...[param: number, grad: number, m: number, v: number, length: number, lr: number],

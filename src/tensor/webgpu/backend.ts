@@ -164,6 +164,17 @@ class WebGpuBackend implements B.Backend {
     backward.crossEntropy(this.recorder, args);
   }
 
+  policyLoss(args: B.PolicyLossArgs): void {
+    check.checkPolicyLoss(args);
+    this.checkIndices('policyLoss', 'targets', args.targets, args.rows, args.vocab);
+    backward.policyLoss(this.recorder, args);
+  }
+
+  l2Normalise(args: B.L2NormaliseArgs): void {
+    check.checkL2Normalise(args);
+    forward.l2Normalise(this.recorder, args);
+  }
+
   layerLogits(args: B.LayerLogitArgs): void {
     check.checkLayerLogits(args);
     this.checkIndices('layerLogits', 'hRows', args.hRows, args.count, Math.floor(args.h.length / args.w.cols));

@@ -18,6 +18,15 @@ export function crossEntropy(recorder: Recorder, a: B.CrossEntropyArgs): void {
   });
 }
 
+export function policyLoss(recorder: Recorder, a: B.PolicyLossArgs): void {
+  recorder.dispatch('policy_loss', {
+    arrays: { d_logits: a.dLogits, logits: a.logits, targets: a.targets, terms: a.terms, report: a.report },
+    params: { rows: a.rows, vocab: a.vocab, clip: a.clip },
+    constants: reductionSize(a.vocab),
+    workgroups: recorder.grid(a.rows),
+  });
+}
+
 export function embedBackward(recorder: Recorder, a: B.EmbedBackwardArgs): void {
   recorder.dispatch('embed_backward', {
     arrays: { d_table: a.dTable, d_out: a.dOut, ids: a.ids },

@@ -183,3 +183,19 @@ export function layerLogits(recorder: Recorder, a: B.LayerLogitArgs, w: GpuMatri
     });
   }
 }
+
+export function l2Normalise(recorder: Recorder, a: B.L2NormaliseArgs): void {
+  recorder.dispatch('l2_normalise', {
+    arrays: { result: a.out.array, x: a.x.array },
+    params: {
+      rows: a.rows,
+      width: a.width,
+      x_offset: a.x.offset,
+      x_stride: a.x.stride,
+      out_offset: a.out.offset,
+      out_stride: a.out.stride,
+    },
+    constants: reductionSize(a.width),
+    workgroups: recorder.grid(a.rows),
+  });
+}
