@@ -1,4 +1,4 @@
-import type { LayerLogits, ProbePoint } from '../transformer/probe.ts';
+import { type LayerLogits, lateLayers, type ProbePoint } from '../transformer/probe.ts';
 import type { FeatureId } from './settings.ts';
 import type { Decision, LayerCurve } from './types.ts';
 
@@ -27,13 +27,13 @@ export function featureProbe(ids: readonly number[], decision: Decision, feature
   }
 }
 
-/** φ(d), L2-normalised (eq. 3 for `late-logits`; the other three are the representations of §4.3). */
+/** φ(d), L2-normalised (eq. 3 for `late-logits`, which the device computes; the other three are the representations of §4.3). */
 export function decisionFeature(read: LayerLogits, feature: FeatureId): Float64Array {
-  const { layers, raw, states } = read;
+  const { layers, raw, late, states } = read;
   const width = states.length / Math.max(1, raw.length / layers);
   switch (feature) {
     case 'late-logits':
-      return l2Normalise(raw.subarray(lateHalf(layers), layers));
+      return Float64Array.from(late.subarray(0, lateLayers(layers)));
     case 'all-logits':
       return l2Normalise(raw.subarray(0, layers));
     case 'token-state':
@@ -47,7 +47,7 @@ export function decisionFeature(read: LayerLogits, feature: FeatureId): Float64A
 export function featureLength(feature: FeatureId, layers: number, hidden: number): number {
   switch (feature) {
     case 'late-logits':
-      return layers - lateHalf(layers);
+      return lateLayers(layers);
     case 'all-logits':
       return layers;
     case 'token-state':
@@ -67,7 +67,7 @@ export function layerCurve({ layers, raw, normed }: LayerLogits): LayerCurve {
  */
 export function trajectoryFeature(read: LayerLogits): Float64Array {
   const mean = meanRow(read.raw, read.layers);
-  return l2Normalise(mean.subarray(lateHalf(read.layers)));
+  return l2Normalise(mean.subarray(read.layers - lateLayers(read.layers)));
 }
 
 export function trajectoryProbe(trajectory: {
@@ -79,11 +79,6 @@ export function trajectoryProbe(trajectory: {
     Array.from({ length: end - start }, (_, i) => ({ position: start + i - 1, token: ids[start + i]! })),
   );
   return { ids, points };
-}
-
-/** First layer of the latter half: L/2, rounded down. */
-function lateHalf(layers: number): number {
-  return Math.floor(layers / 2);
 }
 
 /** Unit length in float64; a vector of zeros stays as it is. */

@@ -19,6 +19,8 @@ export interface LayerLogits {
   readonly layers: number;
   /** z_l = ⟨h_l, W[token]⟩ (PEARL eq. 2), without the final norm. */
   readonly raw: Float32Array;
+  /** The latter half of `raw` of each point, layers ⌊L/2⌋ to L−1, scaled to unit length (PEARL eq. 3). [points, L − ⌊L/2⌋] */
+  readonly late: Float32Array;
   /** The same with the final norm (the logit lens); the last layer's is the model's own logit. */
   readonly normed: Float32Array;
   /** The model's own logit of each point, from its full unembedding. */
@@ -39,10 +41,11 @@ export async function probeLayers(decoder: Decoder, tokens: readonly number[], p
     if (!(token >= 0 && token < vocab)) throw badPoint(`token ${token}`, `0 to ${vocab - 1}`);
   }
   const raw = new Float32Array(points.length * layers);
+  const late = new Float32Array(points.length * lateLayers(layers));
   const normed = new Float32Array(points.length * layers);
   const logits = new Float32Array(points.length);
   const states = new Float32Array(points.length * decoder.config.hidden);
-  if (points.length === 0) return { layers, raw, normed, logits, states };
+  if (points.length === 0) return { layers, raw, late, normed, logits, states };
   const wanted = [...new Set(points.map((point) => point.position))].sort((a, b) => a - b);
   const region = reserve(decoder, tokens);
   const collector = new Collector(decoder, points);
@@ -63,12 +66,17 @@ export async function probeLayers(decoder: Decoder, tokens: readonly number[], p
       });
       read = end;
     }
-    await collector.read(raw, normed, states);
+    await collector.read(raw, late, normed, states);
   } finally {
     collector.free();
     decoder.arena.release(region);
   }
-  return { layers, raw, normed, logits, states };
+  return { layers, raw, late, normed, logits, states };
+}
+
+/** Layers in the latter half of a model. */
+export function lateLayers(layers: number): number {
+  return layers - Math.floor(layers / 2);
 }
 
 /** Gathers layer logits while the decoder runs: those of all layers into one array, read once at the end. */
@@ -76,6 +84,7 @@ class Collector {
   private readonly decoder: Decoder;
   private readonly points: readonly ProbePoint[];
   private readonly raw: DeviceArray;
+  private readonly late: DeviceArray;
   private readonly normed: DeviceArray;
   private readonly states: DeviceArray;
 
@@ -84,6 +93,7 @@ class Collector {
     this.points = points;
     const length = points.length * decoder.config.layers;
     this.raw = decoder.backend.create('f32', length, 'probe raw');
+    this.late = decoder.backend.create('f32', points.length * lateLayers(decoder.config.layers), 'probe late');
     this.normed = decoder.backend.create('f32', length, 'probe normed');
     this.states = decoder.backend.create('f32', points.length * decoder.config.hidden, 'probe states');
   }
@@ -123,15 +133,20 @@ class Collector {
     backend.copyRows({ to: packed(this.states, hidden), toRows: toPoints, from: packed(normed, hidden), rows, width: hidden });
   }
 
-  async read(raw: Float32Array, normed: Float32Array, states: Float32Array): Promise<void> {
-    const { backend } = this.decoder;
+  async read(raw: Float32Array, late: Float32Array, normed: Float32Array, states: Float32Array): Promise<void> {
+    const { backend, config } = this.decoder;
+    const { layers } = config;
+    const width = lateLayers(layers);
+    const x = { array: this.raw, offset: layers - width, stride: layers };
+    backend.l2Normalise({ out: packed(this.late, width), x, rows: this.points.length, width });
+    late.set((await backend.read(this.late)) as Float32Array);
     raw.set((await backend.read(this.raw)) as Float32Array);
     normed.set((await backend.read(this.normed)) as Float32Array);
     states.set((await backend.read(this.states)) as Float32Array);
   }
 
   free(): void {
-    for (const array of [this.raw, this.normed, this.states]) this.decoder.backend.free(array);
+    for (const array of [this.raw, this.late, this.normed, this.states]) this.decoder.backend.free(array);
   }
 }
 
