@@ -32,17 +32,13 @@ export async function benchProducts(report: Report): Promise<BenchRow[]> {
   report('products: measuring the peak of a core');
   const peak = await Peak.open();
   const backend = await createCpuBackend();
-  const rows: BenchRow[] = [];
+  const products: { readonly nacre: Fastest; readonly rows: readonly BenchRow[] }[] = [];
   for (const [m, n, k] of PRODUCTS) {
     report(`products: ${m}×${n}×${k}`);
-    const sides = {
-      name: 'matrix product',
-      size: `${m}×${n}×${k}`,
-      unit: 'GFLOP/s',
-      nacre: giga(nacreProduct(backend, m, n, k)),
-      beside: () => peak.measure(),
-    };
-    rows.push(
+    const nacre = new Fastest(giga(nacreProduct(backend, m, n, k)));
+    const size = `${m}×${n}×${k}`;
+    const sides = { name: 'matrix product', size, unit: 'GFLOP/s', nacre, beside: () => peak.measure() };
+    const rows = [
       await against('@jax-js/jax (wasm)', sides, async () => {
         const jax = await import('./peers/jax.ts');
         await jax.openJax('wasm');
@@ -53,13 +49,16 @@ export async function benchProducts(report: Report): Promise<BenchRow[]> {
         await tfjs.openTfjs();
         return giga(tfjs.tfjsProduct(m, n, k));
       }),
-    );
+    ];
+    products.push({ nacre, rows });
   }
   backend.destroy();
   const best = peak.value / 1e9;
   return [
     { name: 'peak', size: 'one core, f32x4 multiply and add', nacre: best, peer: null, ratio: null, unit: 'GFLOP/s' },
-    ...rows.map((row) => withNote(row, `${((100 * (row.nacre ?? 0)) / best).toFixed(0)}% of the measured peak`)),
+    ...products.flatMap(({ nacre, rows }) =>
+      rows.map((row) => withNote(row, `at best ${((100 * nacre.best) / best).toFixed(0)}% of the measured peak`)),
+    ),
   ];
 }
 
@@ -112,6 +111,29 @@ export async function benchDecoding(report: Report): Promise<BenchRow[]> {
       return tfjs.tfjsDecode(model, steps);
     }),
   ];
+}
+
+/** Work that remembers its fastest run, as the peak does: both are what the core can do when it is left alone. */
+class Fastest implements Work {
+  readonly amount: number;
+  private readonly work: Work;
+  private most = 0;
+
+  constructor(work: Work) {
+    this.amount = work.amount;
+    this.work = work;
+  }
+
+  /** Amount a second. */
+  get best(): number {
+    return this.most;
+  }
+
+  async run(): Promise<void> {
+    const began = performance.now();
+    await this.work.run();
+    this.most = Math.max(this.most, (this.amount * 1000) / (performance.now() - began));
+  }
 }
 
 function giga(work: Work): Work {
