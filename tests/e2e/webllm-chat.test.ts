@@ -14,12 +14,15 @@ const HELLO = [{ role: 'user' as const, content: 'Hi' }];
 describe.skipIf(!made)('a chat model on WebLLM, in Chromium', () => {
   let site: ModelsPage;
   let host: FileServer;
+  let info: ModelInfo;
   const ask = (options: object, abortAtText?: number): Promise<Generation> =>
     site.call('ask', HELLO, { temperature: 1, topP: 1, seed: 5, maxTokens: 2, ...options }, abortAtText);
 
   beforeAll(async () => {
     host = await serveFiles(made!.files);
     site = await openModelsPage('web-llm-0279');
+    const record = { model: `${host.url}Qwen2-0.5B`, model_id: 'Qwen2-0.5B-test-q4f32_1', model_lib: `${host.url}lib.wasm` };
+    info = await site.call<ModelInfo>('loadWebLlm', record, { trace: true });
   });
 
   afterAll(async () => {
@@ -29,8 +32,6 @@ describe.skipIf(!made)('a chat model on WebLLM, in Chromium', () => {
   });
 
   it('answers from its seed, through the loss of the GPU, one question after the other', SLOW, async () => {
-    const record = { model: `${host.url}Qwen2-0.5B`, model_id: 'Qwen2-0.5B-test-q4f32_1', model_lib: `${host.url}lib.wasm` };
-    const info = await site.call<ModelInfo>('loadWebLlm', record, { trace: true });
     expect(info).toMatchObject({ backend: 'webllm', contextLength: 4096, capabilities: { chat: true, json: true, logprobs: true } });
     await site.seen();
 

@@ -1,9 +1,5 @@
-import * as v from 'valibot';
-import { MemoryJournal } from '../../../src/core/journal.ts';
 import { connectService, exposeService } from '../../../src/core/rpc.ts';
-import type { Message, Suite, Task } from '../../../src/core/types.ts';
-import { suiteTarget } from '../../../src/lab/target.ts';
-import { asRolloutModel } from '../../../src/models/chat-rollouts.ts';
+import type { Message } from '../../../src/core/types.ts';
 import type { TransferProgress } from '../../../src/models/download.ts';
 import { cachedGguf, deleteCachedGguf, verifyCachedGguf } from '../../../src/models/llamacpp/gguf-store.ts';
 import { type GgufSource, type LlamaCppOptions, WllamaModel } from '../../../src/models/llamacpp/model.ts';
@@ -13,25 +9,7 @@ import type { WebLlmRecord } from '../../../src/models/webllm/catalogue.ts';
 import type { WebLlmEngine, WebLlmOptions } from '../../../src/models/webllm/engine.ts';
 import { downloadPlan } from '../../../src/models/webllm/files.ts';
 import { WebLlmModel } from '../../../src/models/webllm/model.ts';
-import { runTextual } from '../../../src/textual/loop.ts';
-import { TextualSettings } from '../../../src/textual/settings.ts';
-import type { RunEvent } from '../../../src/textual/types.ts';
-import { ScriptedCritic } from '../../unit/textual/scripted-critic.ts';
-
-const task = (id: string, split: 'train' | 'val'): Task => ({ id, split, type: 'colour', input: 'Name a colour.', data: null });
-
-/** One question with answers of two tokens. */
-const COLOURS: Suite = {
-  id: 'colours',
-  title: 'Colours',
-  maxTurns: 1,
-  maxTokensPerTurn: 2,
-  splits: { train: [task('colour', 'train')], val: [task('hue', 'val')], test: [], unseen: [] },
-  open: () => ({
-    observation: 'Name a colour.',
-    act: (answer) => ({ observation: '', reward: Number(/red|blue/.test(answer)), done: true, success: /red|blue/.test(answer) }),
-  }),
-};
+import { textualStep } from './textual-step.ts';
 
 type Watch<T> = (event: T) => void;
 
@@ -40,7 +18,7 @@ export class ModelService {
   private model: ChatModel | undefined;
   private loading: AbortController | undefined;
   private readonly webllm = connectService<WebLlmEngine>(
-    new Worker(new URL('../../../workers/webllm.ts', import.meta.url), { type: 'module', name: 'webllm' }),
+    new Worker(new URL('./webllm-worker.ts', import.meta.url), { type: 'module', name: 'webllm' }),
   ).remote;
 
   async loadGguf(source: GgufSource, options: LlamaCppOptions, onTransfer: Watch<TransferProgress>): Promise<unknown> {
@@ -75,25 +53,9 @@ export class ModelService {
     return this.model!.generate(messages, { ...options, signal: abort.signal, onText: watch });
   }
 
-  /** One step of TextualRL on one task, with the loaded model as target and a critic that always says the same. */
-  async textualStep(onEvent: Watch<RunEvent>): Promise<unknown> {
-    const model = asRolloutModel(this.model!, { parallel: 1 });
-    const edit = { op: 'append', kind: 'corrective', content: 'Answer in one word.', support: ['colour'], sources: ['1'] };
-    const critic = new ScriptedCritic(({ kind }) =>
-      kind === 'review' ? { reviews: [{ edit_id: '1', verdict: 'retain', reason: 'fine', evidence: [] }] } : { edits: [edit], cards: [] },
-    );
-    return runTextual({
-      settings: v.parse(TextualSettings, { epochs: 1, batchTasks: 1, rolloutsPerTask: 2, trainTemperature: 1, rolloutRetries: 0 }),
-      seed: 1,
-      tasks: COLOURS.splits,
-      target: suiteTarget(COLOURS, async () => model),
-      critic,
-      journal: new MemoryJournal(),
-      initialContext: 'Be brief.',
-      emit: onEvent,
-      signal: new AbortController().signal,
-      control: { checkpoint: async () => 'continue' },
-    });
+  /** One step of TextualRL with the loaded model as target. */
+  textualStep(): Promise<unknown> {
+    return textualStep(this.model!);
   }
 
   async close(): Promise<void> {

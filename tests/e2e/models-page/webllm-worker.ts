@@ -1,0 +1,2 @@
+import './thread-functions.ts';
+import '../../../workers/webllm.ts';
