@@ -4,6 +4,7 @@ import { OwnEngine } from '../../../src/models/own/engine.ts';
 import { PooledPolicy } from '../../../src/models/own/policy.ts';
 import type { PearlRun } from '../../../src/pearl/loop.ts';
 import type { PearlEvent } from '../../../src/pearl/types.ts';
+import type { Backend } from '../../../src/tensor/backend.ts';
 import { createCpuBackend } from '../../../src/tensor/cpu/backend.ts';
 import { toyModel } from '../../transformer/toy-model.ts';
 import { settings } from './builders.ts';
@@ -43,10 +44,10 @@ export function toyTask(n: number, split: Task['split'] = 'train'): Task {
   return { id: `${split}/${n}`, split, type: `type ${n % 2}`, input: `toy ${n}`, data: n };
 }
 
-export async function toyPolicy(engines = 1): Promise<PooledPolicy> {
+export async function toyPolicy(engines = 1, createBackend: () => Promise<Backend> = createCpuBackend): Promise<PooledPolicy> {
   const started = Array.from({ length: engines }, async () => {
     const engine = new OwnEngine();
-    await engine.use(await createCpuBackend(), toyModel(), true);
+    await engine.use(await createBackend(), toyModel(), true);
     return engine;
   });
   return PooledPolicy.connect(await Promise.all(started));
