@@ -10,6 +10,7 @@ const NewRun = lazy(async () => ({ default: (await import('./new/new-run.tsx')).
 const Run = lazy(async () => ({ default: (await import('./run/run.tsx')).Run }));
 const Models = lazy(async () => ({ default: (await import('./models/models.tsx')).Models }));
 const Suites = lazy(async () => ({ default: (await import('./suites/suites.tsx')).Suites }));
+const Compare = lazy(async () => ({ default: (await import('./compare/compare.tsx')).Compare }));
 const Probe = lazy(async () => ({ default: (await import('./probe/probe.tsx')).Probe }));
 
 /** The page. Hash routes, so that any static host serves every view. */
@@ -22,6 +23,7 @@ export function App(props: { readonly lab: LabService }) {
         <Route path="/run/:id" component={Run} />
         <Route path="/models" component={Models} />
         <Route path="/suites" component={Suites} />
+        <Route path="/compare" component={Compare} />
         <Route path="/probe" component={Probe} />
         <Route path="*" component={NotFound} />
       </HashRouter>

@@ -13,9 +13,11 @@ export function settingsOf(config: object, base: object): Setting[] {
     .map(([path, value]) => ({ path, value: show(path, value), differs: defaults.get(path) !== value }));
 }
 
-type Leaf = string | number | boolean;
+/** A single value of a configuration. */
+export type Leaf = string | number | boolean;
 
-function leaves(value: object, prefix = ''): [string, Leaf][] {
+/** The single values of a configuration with their paths, in order; of a list, its places. */
+export function leaves(value: object, prefix = ''): [string, Leaf][] {
   return Object.entries(value).flatMap(([key, inner]: [string, unknown]): [string, Leaf][] => {
     const path = prefix === '' ? key : `${prefix}.${key}`;
     if (typeof inner === 'object' && inner !== null) return leaves(inner, path);

@@ -89,7 +89,9 @@ export function connectLab(): LabService {
     if (flags.has('pearl')) {
       add('pearl', pearl(1), 'finished', 1);
       add('pearl-midway', pearl(2), 'paused', 0.2);
+      add('pearl-2', pearl(2), 'finished', 1);
       add('grpo', pearl(1, 'grpo'), 'finished', 1);
+      add('grpo-2', pearl(2, 'grpo'), 'finished', 1);
       add('crowd', pearl(3), 'finished', 1, {}, CROWD);
     }
   }
@@ -222,7 +224,17 @@ export function connectLab(): LabService {
       return { freedBytes: bytes };
     },
     async exportRun(id, format) {
-      const { summary } = find(id);
+      const { summary, events } = find(id);
+      if (format === 'result') {
+        if (summary.status !== 'finished' && summary.status !== 'stopped') {
+          throw new NacreError('run-unfinished', 'This run has no result yet.', 'Let it finish, or stop it.');
+        }
+        return {
+          name: 'result.json',
+          mime: 'application/json',
+          bytes: new TextEncoder().encode(JSON.stringify(fakeResult(summary, events))),
+        };
+      }
       return { name: `${id}-${format}.txt`, mime: 'text/plain', bytes: new TextEncoder().encode(`${summary.name}\n`) };
     },
     async importRun(bundle) {
@@ -256,6 +268,34 @@ function rates(events: readonly LabEvent[]): Partial<RunSummary> {
   }
   if (found.bestRate === undefined && found.initialRate !== undefined) found.bestRate = found.initialRate;
   return found;
+}
+
+/** As much of `result.json` as the comparison of runs reads. */
+function fakeResult({ config, seed, kind }: RunSummary, events: readonly LabEvent[]): object {
+  const head = { schema: 'nacre.result/1', kind, config, seed };
+  const end = events.find((event) => event.type === 'pearl-finished');
+  if (end?.type === 'pearl-finished') {
+    const updates = events.flatMap((event) => (event.type === 'update' ? [event.record] : []));
+    return {
+      ...head,
+      pearl: { optimiser: config.kind === 'pearl' ? config.pearl.optimiser : '', initial: end.initial, final: end.final, updates },
+    };
+  }
+  const finished = events.find((event) => event.type === 'finished');
+  const steps = events.flatMap((event) => (event.type === 'step' ? [event.record] : []));
+  return {
+    ...head,
+    textual: {
+      ...(finished?.type === 'finished' ? { initial: finished.initial, best: finished.best } : {}),
+      steps: steps.map(({ step, decision, reference, candidateScore, edits }) => ({
+        step,
+        decision,
+        reference,
+        candidate: candidateScore?.rate ?? null,
+        edits: { applied: edits.applied.length },
+      })),
+    },
+  };
 }
 
 function fakeProbe(text: string): ProbeResult {

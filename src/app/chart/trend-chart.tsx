@@ -9,7 +9,7 @@ export interface TrendPoint {
 
 export interface TrendSeries {
   readonly title: string;
-  readonly tone: 'accent' | 'success' | 'failure' | 'mixed' | 'running' | 'second';
+  readonly tone: 'accent' | 'success' | 'failure' | 'mixed' | 'running' | 'second' | 'g1' | 'g2' | 'g3' | 'g4' | 'g5' | 'g6';
   readonly points: readonly TrendPoint[];
   /** `dots` are measured now and then and joined thinly; `bars` stand on the axis. */
   readonly shape: 'line' | 'dots' | 'bars';

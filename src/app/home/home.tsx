@@ -34,9 +34,14 @@ export function Home() {
           class="home-runs"
           loading="Reading the runs kept in this browser …"
           actions={
-            <CommandButton id="file.import" class="small">
-              Import a file
-            </CommandButton>
+            <>
+              <CommandButton id="go.compare" class="small">
+                Compare
+              </CommandButton>
+              <CommandButton id="file.import" class="small">
+                Import a file
+              </CommandButton>
+            </>
           }
         >
           <RunsTable runs={runs() ?? []} onDelete={setDeleting} />

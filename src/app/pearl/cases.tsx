@@ -61,7 +61,11 @@ export function Cases() {
             <FitChoice />
             <label class="row">
               <span>Failure cluster</span>
-              <select class="input num" value={one().label} onChange={(event) => go({ cluster: Number(event.currentTarget.value) }, true)}>
+              <select
+                class="input small-select"
+                value={one().label}
+                onChange={(event) => go({ cluster: Number(event.currentTarget.value) }, true)}
+              >
                 <For each={clusters()}>
                   {(option) => (
                     <option value={option.label} selected={option.label === one().label}>

@@ -58,7 +58,7 @@ export function ClusterTable(props: { readonly snapshot: ClusterSnapshot }) {
                 <th scope="col" class="num">
                   Size
                 </th>
-                <th scope="col" class="num">
+                <th scope="col" class="num wide-only">
                   Persistence
                 </th>
                 <th scope="col">First words</th>
@@ -83,7 +83,7 @@ export function ClusterTable(props: { readonly snapshot: ClusterSnapshot }) {
                       </button>
                     </th>
                     <td class="num">{cluster.size}</td>
-                    <td class="num">{cluster.persistence.toFixed(2)}</td>
+                    <td class="num wide-only">{cluster.persistence.toFixed(2)}</td>
                     <td>{verbsText(cluster) || ABSENT}</td>
                     <td>
                       {cluster.kept
@@ -106,7 +106,7 @@ export function ClusterTable(props: { readonly snapshot: ClusterSnapshot }) {
                         <span class="visually-hidden">, successes</span>
                       </th>
                       <td class="num">{cluster.size}</td>
-                      <td class="num">{cluster.persistence.toFixed(2)}</td>
+                      <td class="num wide-only">{cluster.persistence.toFixed(2)}</td>
                       <td>{verbsText(cluster) || ABSENT}</td>
                       <td>{vetoes > 0 ? `vetoes ${plural(vetoes, 'failure cluster')}` : 'vetoes nothing'}</td>
                     </tr>

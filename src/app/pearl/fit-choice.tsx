@@ -25,7 +25,7 @@ export function FitChoice() {
         </button>
         <label class="row">
           <span class="visually-hidden">Fit</span>
-          <select class="input num" value={at()} onChange={(event) => choose(Number(event.currentTarget.value))}>
+          <select class="input small-select" value={at()} onChange={(event) => choose(Number(event.currentTarget.value))}>
             <For each={snapshots()}>
               {(snapshot, i) => (
                 <option value={i()} selected={i() === at()}>

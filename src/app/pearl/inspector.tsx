@@ -17,7 +17,6 @@ import '../ui/data-table.css';
 export function Inspector() {
   const { view, url, go, update } = usePearl();
   const forests = createMemo(() => [...(update()?.forests.values() ?? [])]);
-  const forest = createMemo(() => forests().find(({ task }) => task.id === url().task) ?? forests()[0]);
   const trajectory = createMemo(() => {
     const id = url().trajectory;
     return id === undefined ? undefined : findTrajectory(view(), id);
@@ -25,6 +24,15 @@ export function Inspector() {
   const pair = createMemo(() => {
     const id = url().pair;
     return id === undefined ? undefined : findPair(view(), id);
+  });
+  /** The prompt that is asked for, else that of what is open, else the first. */
+  const forest = createMemo(() => {
+    const wanted = [url().task, trajectory()?.forest.task.id, pair()?.pair.taskId];
+    return forests().find(({ task }) => wanted.find((id) => id !== undefined) === task.id) ?? forests()[0];
+  });
+  const marked = createMemo((): readonly string[] => {
+    const found = trajectory() ? undefined : pair()?.pair;
+    return found ? [found.parentId, found.branchId] : [];
   });
   return (
     <Show when={update()} fallback={<Empty>The rollouts of an update will appear here as soon as its first prompt has been played.</Empty>}>
@@ -48,6 +56,7 @@ export function Inspector() {
                     forest={one()}
                     update={current()}
                     selected={url().trajectory}
+                    marked={marked()}
                     onSelect={(id) => go({ trajectory: id, update: current().update })}
                   />
                 )}
@@ -76,7 +85,7 @@ function UpdateBar(props: { readonly update: UpdateView }) {
         <label class="row">
           <span class="visually-hidden">Update</span>
           <select
-            class="input num"
+            class="input small-select"
             value={props.update.update}
             onChange={(event) => go({ update: Number(event.currentTarget.value), task: undefined, trajectory: undefined, pair: undefined })}
           >
@@ -99,10 +108,10 @@ function UpdateBar(props: { readonly update: UpdateView }) {
       <Show when={record()} fallback={<span class="small text-2">being played …</span>}>
         {(done) => (
           <span class="small text-2">
-            {formatRate(done().success)} of {plural(done().trajectories, 'rollout')} · {plural(done().branches, 'branch', 'branches')} ·{' '}
-            {plural(done().pairs, 'discordant pair')} · skipped: {done().skipped['equal-reward']} equal,{' '}
-            {done().skipped['no-difference'] + done().skipped['outside-action']} without a difference ·{' '}
-            {done().shaping.active ? `${plural(done().shaping.tokens, 'token')} shaped` : 'nothing shaped'}
+            {formatRate(done().success)} of {plural(done().trajectories, 'rollout')} succeeded ·{' '}
+            {plural(done().branches, 'branch', 'branches')} · {plural(done().pairs, 'discordant pair')} · skipped:{' '}
+            {done().skipped['equal-reward']} equal, {done().skipped['no-difference'] + done().skipped['outside-action']} without a
+            difference · {done().shaping.active ? `${plural(done().shaping.tokens, 'token')} shaped` : 'nothing shaped'}
           </span>
         )}
       </Show>

@@ -4,6 +4,7 @@ import type { PolicyScore } from '../../pearl/types.ts';
 import { ChartFigure } from '../chart/chart-figure.tsx';
 import { TrendChart } from '../chart/trend-chart.tsx';
 import { ABSENT, formatCount, formatDelta, formatInterval, formatRate, plural } from '../format.ts';
+import { type ExportOffer, Exports } from '../run/exports.tsx';
 import { TableActions, type TableData } from '../ui/data-table.tsx';
 import { Empty } from '../ui/panel.tsx';
 import { usePearl } from './state.ts';
@@ -17,9 +18,18 @@ const SPLIT_WORDS: Readonly<Record<Split, string>> = {
   unseen: 'Unseen pairs',
 };
 
+const EXPORTS: readonly ExportOffer[] = [
+  { format: 'result', title: 'JSON' },
+  { format: 'bundle', title: 'Bundle' },
+  { format: 'banks', title: 'Banks' },
+  { format: 'advantages', title: 'Advantages' },
+  { format: 'weights', title: 'Weights (MLC)' },
+  { format: 'safetensors', title: 'Weights (safetensors)' },
+];
+
 /** Where the run stands in a few figures, before and after on every split, and everything that is measured per update. */
 export function Overview() {
-  const { view, go } = usePearl();
+  const { session, view, go } = usePearl();
   const [cursor, setCursor] = createSignal<number>();
   // The view changes with every unit; the charts only with what they draw.
   const records = createMemo(() => view().records);
@@ -63,6 +73,7 @@ export function Overview() {
         </div>
       </Show>
       <BeforeAfter />
+      <Exports session={session} offers={EXPORTS} />
     </div>
   );
 }
@@ -96,18 +107,18 @@ function Figures() {
       <Figure
         title="Update"
         value={`${formatCount(view().records.length)} of ${formatCount(view().started?.updates ?? 0)}`}
-        note={last() ? `${formatRate(last()?.success)} of its rollouts won` : 'none finished yet'}
+        note={last() ? `${formatRate(last()?.success)} of rollouts won` : 'none finished yet'}
       />
       <Figure
         title="Discordant pairs"
         value={formatCount(view().records.reduce((sum, { pairs }) => sum + pairs, 0))}
-        note={last() ? `${formatCount(last()?.pairs ?? 0)} in the last update` : ''}
+        note={last() ? `${formatCount(last()?.pairs ?? 0)} in the last` : ''}
       />
       <Show when={isPearl()}>
         <Figure
           title="Memory"
           value={`${formatCount(view().banks.failure.size)} ✕ · ${formatCount(view().banks.success.size)} ●`}
-          note="entries in the failure and success bank"
+          note="failures and successes"
         />
         <Figure
           title="Failure clusters"
@@ -115,9 +126,9 @@ function Figures() {
           note={last() ? `${last()?.clusters.vetoed} vetoed by success` : ''}
         />
         <Figure
-          title="Shaping active"
-          value={`${formatCount(last()?.shaping.activeUpdates ?? 0)} of ${plural(view().records.length, 'update')}`}
-          note={last()?.shaping.active ? `×${last()?.shaping.meanMultiplier.toFixed(2)} in the last update` : 'not in the last update'}
+          title="Updates with shaping"
+          value={`${formatCount(last()?.shaping.activeUpdates ?? 0)} of ${formatCount(view().records.length)}`}
+          note={last()?.shaping.active ? `×${last()?.shaping.meanMultiplier.toFixed(2)} in the last` : 'not in the last'}
         />
       </Show>
     </dl>

@@ -1,10 +1,19 @@
+import { useNavigate } from '@solidjs/router';
 import { formatCount } from '../format.ts';
+import { useLab } from '../lab.ts';
 import { RunHead } from '../run/run-head.tsx';
 import { usePearl } from './state.ts';
 
 /** The head of a PEARL run. */
 export function PearlHead() {
   const { session, view, url, go, update } = usePearl();
+  const lab = useLab();
+  const navigate = useNavigate();
+  /** One seed tells little: the same configuration with the next one is what a comparison needs. */
+  const nextSeed = async () => {
+    const config = session.summary()?.config;
+    if (config) navigate(`/run/${await lab.createRun({ ...config, seed: config.seed + 1 })}`);
+  };
   const show = (number: number | 'live') =>
     go({ tab: url().tab === 'memory' ? 'memory' : 'update', update: number, task: undefined, trajectory: undefined, pair: undefined });
   const neighbour = (by: 1 | -1) => {
@@ -38,6 +47,7 @@ export function PearlHead() {
       recorded={view().records.length}
       words={words()}
       kept="the policy as it is then is tested, and its weights are kept."
+      again={{ title: 'Run with the next seed', run: nextSeed }}
       following={url().update === 'live'}
       follow={() => show('live')}
       neighbour={neighbour}

@@ -115,15 +115,17 @@ export function drawScene(
   }
   context.setLineDash([]);
   context.globalAlpha = 0.85;
-  scene.placed.forEach((point, i) => {
+  // Successes first, so that the failures among them stay in sight.
+  for (let i = scene.placed.length - 1; i >= 0; i--) {
+    const point = scene.placed[i] as PlacedPoint;
     const px = x(point.x);
     const py = y(point.y);
-    if (px < PADDING.left - SPRITE || px > width || py < -SPRITE || py > height) return;
+    if (px < PADDING.left - SPRITE || px > width || py < -SPRITE || py > height) continue;
     context.drawImage(sprites[scene.kinds[i] ?? 'kept'], px - SPRITE / 2, py - SPRITE / 2, SPRITE, SPRITE);
-  });
+  }
   context.globalAlpha = 1;
   drawVetoes(context, scene.snapshot, x, y, palette);
-  drawCentres(context, scene.snapshot, x, y, palette);
+  drawCentres(context, scene.snapshot, x, y, width, palette);
   context.restore();
 }
 
@@ -196,6 +198,7 @@ function drawCentres(
   { failure, success }: ClusterSnapshot,
   x: (value: number) => number,
   y: (value: number) => number,
+  width: number,
   palette: Palette,
 ): void {
   const draw = (at: readonly [number, number] | undefined, text: string, colour: string, below: boolean) => {
@@ -217,8 +220,12 @@ function drawCentres(
     context.textAlign = 'center';
     context.font = `600 12px ${palette.font}`;
     const base = below ? py + 20 : py - 11;
-    context.strokeText(text, px, base);
-    context.fillText(text, px, base);
+    const half = context.measureText(text).width / 2 + 2;
+    // A name stays inside the picture as long as its centroid does.
+    const outside = px < PADDING.left || px > width - PADDING.right;
+    const middle = outside ? px : Math.min(width - PADDING.right - half, Math.max(PADDING.left + half, px));
+    context.strokeText(text, middle, base);
+    context.fillText(text, middle, base);
   };
   success.clusters.forEach(({ label: number }, j) => {
     draw(success.centres[j], clusterName('success', number), palette.success, true);

@@ -260,7 +260,7 @@ export function Scatter(props: {
           </button>
         </div>
       </div>
-      <p class="scatter-line small num" aria-hidden="true">
+      <p class="scatter-line small" aria-hidden="true">
         <Show
           when={shown()}
           fallback={<span class="text-2">Point at a mark, or press Tab and use the arrows. Ctrl and the wheel zoom.</span>}

@@ -18,6 +18,8 @@ export function RolloutTree(props: {
   readonly forest: ForestView;
   readonly update: UpdateView;
   readonly selected: string | undefined;
+  /** Rows of the pair that is open. */
+  readonly marked: readonly string[];
   readonly onSelect: (id: string) => void;
 }) {
   const rows = createMemo(() => treeRows(props.forest));
@@ -104,6 +106,7 @@ export function RolloutTree(props: {
             <div
               role="treeitem"
               class="tree-row"
+              classList={{ marked: props.marked.includes(row.trajectory.id) }}
               data-row={i()}
               aria-level={row.level + 1}
               aria-label={label(row)}

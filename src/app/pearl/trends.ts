@@ -103,7 +103,7 @@ export function trends({
     },
     {
       id: 'noise',
-      title: 'Noise and concentration',
+      title: 'Noise',
       unit: 'share of failures',
       caption: `${formatRate(last.noise)} of the failure bank is noise; its largest cluster holds ${formatRate(last.largestShare)}.`,
       series: [line('noise', 'running', ({ noise }) => noise, true), line('largest cluster', 'accent', ({ largestShare }) => largestShare)],

@@ -9,6 +9,8 @@ export function ConfigPanel(props: {
   readonly session: Session;
   /** What a configuration that names nothing gets. */
   readonly defaults: object;
+  /** What the button says that starts another run from it; absent takes the command's own words. */
+  readonly again?: string;
 }) {
   const [all, setAll] = createSignal(false);
   const settings = createMemo(() => {
@@ -36,7 +38,7 @@ export function ConfigPanel(props: {
           </dl>
         </Show>
         <CommandButton id="run.again" class="small">
-          Edit as a new run
+          {props.again}
         </CommandButton>
       </div>
     </Panel>

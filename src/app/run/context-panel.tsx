@@ -1,20 +1,23 @@
 import { createMemo, createSignal, For, lazy, Show, Suspense } from 'solid-js';
-import type { ExportFormat } from '../../lab/service.ts';
 import { notify } from '../announce.ts';
-import { useCommands } from '../commands.ts';
-import { copyText, saveFile } from '../files.ts';
+import { copyText } from '../files.ts';
 import { formatCount } from '../format.ts';
-import { useLab } from '../lab.ts';
-import { isOpenStatus } from '../run-status.tsx';
-import { ErrorNote } from '../ui/error-note.tsx';
 import { Empty, Panel } from '../ui/panel.tsx';
 import { Segmented } from '../ui/segmented.tsx';
 import { contextParts } from './context-parts.ts';
 import { bestContext, currentContext } from './derive.ts';
 import { DiffView } from './diff-view.tsx';
+import { type ExportOffer, Exports } from './exports.tsx';
 import { useRun } from './state.ts';
 
 const Markdown = lazy(async () => ({ default: (await import('./markdown.tsx')).Markdown }));
+
+const EXPORTS: readonly ExportOffer[] = [
+  { format: 'skill', title: 'SKILL.md' },
+  { format: 'prompt', title: 'Prompt' },
+  { format: 'result', title: 'JSON' },
+  { format: 'bundle', title: 'Bundle' },
+];
 
 const WHICH = [
   { id: 'best', title: 'Best' },
@@ -77,7 +80,7 @@ export function ContextPanel() {
           {limit() === undefined ? '' : ` of at most ${formatCount(limit() ?? 0)}`} characters
           {which() === 'best' && view().bestStep > 0 ? ` · from step ${view().bestStep}` : ''}
         </p>
-        <Exports />
+        <Exports session={session} offers={EXPORTS} />
       </div>
     </Panel>
   );
@@ -105,62 +108,5 @@ function PartText(props: { readonly text: string; readonly source: boolean }) {
     <Show when={props.source} fallback={<Markdown text={props.text} />}>
       <pre class="wrap">{props.text.replace(/^\n+|\n+$/g, '')}</pre>
     </Show>
-  );
-}
-
-const EXPORTS: readonly { readonly format: ExportFormat; readonly title: string; readonly needsEnd: boolean }[] = [
-  { format: 'skill', title: 'SKILL.md', needsEnd: true },
-  { format: 'prompt', title: 'Prompt', needsEnd: true },
-  { format: 'result', title: 'JSON', needsEnd: true },
-  { format: 'bundle', title: 'Bundle', needsEnd: true },
-];
-
-function Exports() {
-  const { session } = useRun();
-  const lab = useLab();
-  const [error, setError] = createSignal<unknown>();
-  const ready = (needsEnd: boolean) => session.summary() !== undefined && !(needsEnd && isOpenStatus(session.status()));
-  const save = async (format: ExportFormat) => {
-    setError(undefined);
-    try {
-      const file = await lab.exportRun(session.summary()?.id ?? '', format);
-      saveFile(file.name, file.mime, file.bytes);
-      notify(`"${file.name}" was saved.`);
-    } catch (cause) {
-      setError(cause);
-    }
-  };
-  useCommands(
-    EXPORTS.map(({ format, title, needsEnd }) => ({
-      id: `export.${format}`,
-      title: `Export: ${title}`,
-      group: 'File' as const,
-      when: () => ready(needsEnd),
-      run: () => void save(format),
-    })),
-  );
-  return (
-    <div class="stack">
-      <div class="row exports">
-        <span class="small text-2">Export</span>
-        <For each={EXPORTS}>
-          {({ format, title, needsEnd }) => (
-            <button
-              type="button"
-              class="button small"
-              aria-label={`Export ${title}`}
-              disabled={!ready(needsEnd)}
-              title={ready(needsEnd) ? undefined : 'Ready when the run has ended'}
-              onClick={() => void save(format)}
-            >
-              {title}
-            </button>
-          )}
-        </For>
-      </div>
-      <Show when={error()}>
-        <ErrorNote error={error()} dismiss={() => setError(undefined)} />
-      </Show>
-    </div>
   );
 }

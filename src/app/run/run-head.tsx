@@ -21,6 +21,8 @@ export interface HeadProps {
   readonly words: string;
   /** What stopping early keeps. */
   readonly kept: JSX.Element;
+  /** Another run like this one; absent opens its configuration for editing. */
+  readonly again?: { readonly title: string; readonly run: () => Promise<void> };
   readonly following: boolean;
   follow(): void;
   /** Shows the unit before (−1) or after (1) the shown one. */
@@ -96,10 +98,10 @@ export function RunHead(props: HeadProps) {
     },
     {
       id: 'run.again',
-      title: 'New run from this configuration',
+      title: props.again?.title ?? 'New run from this configuration',
       group: 'Run',
       when: () => session.summary() !== undefined,
-      run: () => void editLink(),
+      run: () => void (props.again ? props.again.run().catch(setError) : editLink()),
     },
     {
       id: 'run.notify',
@@ -146,7 +148,7 @@ export function RunHead(props: HeadProps) {
         <CommandButton id="run.step" />
         <CommandButton id="run.stop" class="danger" />
         <Show when={!isOpenStatus(session.status())}>
-          <CommandButton id="run.again">New run from this</CommandButton>
+          <CommandButton id="run.again">{props.again?.title ?? 'New run from this'}</CommandButton>
         </Show>
       </div>
       <Show when={error()}>

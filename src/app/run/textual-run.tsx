@@ -19,7 +19,11 @@ import { Transcript } from './transcript.tsx';
 const ConfigPanel = lazy(async () => {
   const [{ ConfigPanel }, { parseConfig }] = await Promise.all([import('./config-panel.tsx'), import('../../lab/config.ts')]);
   const defaults = parseConfig({ schema: 'nacre.experiment/1', kind: 'textual', name: 'Defaults', suite: { id: 'household' } });
-  return { default: (props: { readonly session: Session }) => <ConfigPanel session={props.session} defaults={defaults} /> };
+  return {
+    default: (props: { readonly session: Session }) => (
+      <ConfigPanel session={props.session} defaults={defaults} again="Edit as a new run" />
+    ),
+  };
 });
 const Curves = lazy(async () => ({ default: (await import('./curves.tsx')).Curves }));
 

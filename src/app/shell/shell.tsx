@@ -21,6 +21,7 @@ export function Shell(props: RouteSectionProps) {
     { id: 'go.new', title: 'New run: edit a configuration', group: 'Go to', keys: ['n'], run: () => navigate('/new') },
     { id: 'go.models', title: 'Models: download, add, try', group: 'Go to', keys: ['m'], run: () => navigate('/models') },
     { id: 'go.suites', title: 'Suites: import questions', group: 'Go to', keys: ['s'], run: () => navigate('/suites') },
+    { id: 'go.compare', title: 'Compare runs', group: 'Go to', keys: ['c'], run: () => navigate('/compare') },
     { id: 'go.probe', title: 'Probe a text', group: 'Go to', keys: ['p'], run: () => navigate('/probe') },
     { id: 'view.theme', title: 'Switch theme', group: 'View', keys: ['t'], run: nextTheme },
     { id: 'view.theme.light', title: 'Theme: light', group: 'View', run: () => setTheme('light') },
