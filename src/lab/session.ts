@@ -136,6 +136,8 @@ export class RunSession {
   }
 
   private noteTransfer({ model }: ModelChoice, { phase, loadedBytes, totalBytes }: TransferProgress): void {
+    // What is stored already counts as downloaded at once.
+    if (phase === 'download' && loadedBytes === totalBytes) return;
     const verb = phase === 'download' ? 'Downloading' : 'Loading';
     const [done, total] = [Math.round(loadedBytes / 1e6), Math.round(totalBytes / 1e6)];
     this.progress = { done, total, label: `${verb} ${modelTitle(model)}${total > 0 ? ` … ${done} of ${total} MB` : ''}` };
