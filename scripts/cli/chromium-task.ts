@@ -79,16 +79,17 @@ export async function runInChromium(model: ModelFolder, task: ModelTask, signal?
   }
 }
 
-/** An engine on WebGPU in headless Chromium. Only its plain-data methods cross: it plays and answers, it does not train. */
+/** An engine on WebGPU in headless Chromium. Plain data and typed arrays cross. @param trainable unpack the weights so that they can be updated */
 export async function connectChromiumEngine(
   model: ModelFolder,
   signal?: AbortSignal,
+  trainable = false,
 ): Promise<{ engine: EngineHandle; close(): Promise<void> }> {
   const { page, close } = await openModelPage(model, signal);
   const call = async (method: string, args: readonly unknown[]): Promise<unknown> =>
     opened(await page.evaluate(([name, values]) => globalThis.nacreEngine(name, values), [method, args] as const));
   try {
-    await call('load', [{ kind: 'url', url: new URL(modelPath(model), page.url()).href }, page.url(), { backend: 'webgpu' }]);
+    await call('load', [{ kind: 'url', url: new URL(modelPath(model), page.url()).href }, page.url(), { backend: 'webgpu', trainable }]);
   } catch (thrown) {
     await close();
     throw thrown;

@@ -103,16 +103,16 @@ async function sourceOf(model: string): Promise<ModelSource> {
 }
 
 /** A model on WebGPU: on a GPU that Node itself can reach, if there is one, and else in headless Chromium. */
-export async function connectGpuPolicy(model: string, signal?: AbortSignal): Promise<NodePolicy> {
+export async function connectGpuPolicy(model: string, signal?: AbortSignal, trainable = false): Promise<NodePolicy> {
   const found = findModel('model', model);
   const gpu = await nodeGpu();
   if (gpu === undefined) {
     const { connectChromiumEngine } = await import('./chromium-task.ts');
-    const { engine, close } = await connectChromiumEngine(found, signal);
+    const { engine, close } = await connectChromiumEngine(found, signal, trainable);
     return { policy: await PooledPolicy.connect([engine]), close };
   }
   const engine = new OwnEngine();
-  await engine.use((await createBackend('webgpu', { gpu })).backend, await loadModel(found.source, found.id));
+  await engine.use((await createBackend('webgpu', { gpu })).backend, await loadModel(found.source, found.id), trainable);
   return { policy: await PooledPolicy.connect([engine]), close: () => engine.close() };
 }
 

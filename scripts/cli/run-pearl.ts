@@ -14,7 +14,7 @@ import { advantageExport, exportBanks, trainedWeights } from '../../src/pearl/ex
 import type { PearlEvent } from '../../src/pearl/types.ts';
 import type { FileJournal } from './file-journal.ts';
 import { findModel, writeInto } from './node-files.ts';
-import { connectCpuPolicy, type NodePolicy } from './node-models.ts';
+import { connectCpuPolicy, connectGpuPolicy, type NodePolicy } from './node-models.ts';
 import { RunFolder } from './run-folder.ts';
 
 /**
@@ -37,7 +37,8 @@ export async function runPearlCommand(input: unknown, out: string, signal: Abort
       config,
       journal,
       connect: async () => {
-        connected = await connectCpuPolicy(config.target.model, true);
+        const { model, backend } = config.target;
+        connected = await (backend === 'webgpu' ? connectGpuPolicy(model, signal, true) : connectCpuPolicy(model, true));
         return connected.policy;
       },
       emit: report,
