@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { environmentKeys } from '../../../scripts/cli/endpoint-keys.ts';
 import { parseConfig } from '../../../src/lab/config.ts';
 import { Lab } from '../../../src/lab/lab.ts';
+import { ModelLibrary } from '../../../src/lab/models/library.ts';
 import type { ExportFormat, RunUpdate } from '../../../src/lab/service.ts';
 import { openDatabase } from '../../../src/storage/database.ts';
 import { startServer, type TestServer } from '../../endpoint/start.ts';
@@ -48,6 +49,8 @@ function expectNoSecret(text: string): void {
   for (const secret of SECRETS) expect(text).not.toContain(secret);
 }
 
+const quiet = [() => undefined, () => undefined] as const;
+
 describe('a run on an endpoint', () => {
   it('keeps the key out of the database, updates, logs and exports, fails for a wrong one and goes on with the right one', async () => {
     const printed: unknown[] = [];
@@ -63,7 +66,7 @@ describe('a run on an endpoint', () => {
       probe: elsewhere,
       lock: async () => () => undefined,
       openSandbox: elsewhere,
-      library: elsewhere,
+      library: async () => new ModelLibrary(),
       connectPolicy: elsewhere,
       loadModel: elsewhere,
     });
@@ -98,6 +101,14 @@ describe('a run on an endpoint', () => {
     expect(totals?.byRole.critique.calls).toBeGreaterThan(0);
     expect(totals?.byRole.critique.inputTokens).toBeGreaterThan(0);
 
+    const models = await lab.listModels();
+    const [served] = models.filter(({ kind }) => kind === 'endpoint');
+    expect(served).toMatchObject({ title: expect.stringContaining('household at 127.0.0.1'), where: 'server' });
+    const { choice } = served!.uses[0]!;
+    const reply = await lab.chat(choice, [{ role: 'user', content: 'Hello?' }], ...quiet);
+    expect(reply).toMatchObject({ text: 'done', finish: 'stop' });
+
+    expectNoSecret(JSON.stringify([models, reply]));
     expectNoSecret(JSON.stringify(updates));
     expectNoSecret(JSON.stringify(printed));
     for (const table of (await database).tables) expectNoSecret(JSON.stringify(await table.toArray()));
