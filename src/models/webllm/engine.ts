@@ -1,5 +1,4 @@
 import { NacreError, toPlainError } from '../../core/errors.ts';
-import { hash32 } from '../../core/random.ts';
 import type { Message, TokenTrace } from '../../core/types.ts';
 import { describeAdapter } from '../../tensor/adapter.ts';
 import { cancelled, type OnTransfer } from '../download.ts';
@@ -9,7 +8,8 @@ import { verifyCached } from './cache.ts';
 import { toEntry, type WebLlmRecord } from './catalogue.ts';
 import { filesDamaged, gpuLost, webLlmError } from './errors.ts';
 import { downloadModel, type FilesAccess } from './files.ts';
-import { deviceOf, heldTokens, importWebLlm, type LibraryEngine, type LibraryRequest, type WebLlmLibrary } from './library.ts';
+import { deviceOf, heldTokens, importWebLlm, type LibraryConfig, type LibraryEngine, type WebLlmLibrary } from './library.ts';
+import { finishOf, libraryRequest } from './request.ts';
 import { TokenTracer } from './trace.ts';
 
 export interface WebLlmOptions {
@@ -92,8 +92,10 @@ export class WebLlmEngine implements WebLlmHandle {
       this.discard();
       try {
         // Packages with a manifest of their own list their files elsewhere: WebLLM itself gets those.
-        if (record.model_manifest === undefined) await downloadModel(record, onTransfer, { ...this.access, signal: loading.signal });
-        this.loaded = await this.open(record, options, loading.signal, onTransfer);
+        const access = { ...this.access, signal: loading.signal };
+        const plan = record.model_manifest === undefined ? await downloadModel(record, onTransfer, access) : undefined;
+        const report = onTransfer && loadReporter(onTransfer, plan?.totalBytes ?? toEntry(record).downloadBytes);
+        this.loaded = await this.open(record, options, loading.signal, report);
       } catch (thrown) {
         loading.signal.throwIfAborted();
         throw await this.loadError(thrown, record);
@@ -189,16 +191,12 @@ export class WebLlmEngine implements WebLlmHandle {
     }
   }
 
-  private async open(record: WebLlmRecord, options: WebLlmOptions, signal: AbortSignal, onTransfer?: OnTransfer): Promise<Loaded> {
+  private async open(record: WebLlmRecord, options: WebLlmOptions, signal: AbortSignal, onReport?: LoadReport): Promise<Loaded> {
     const { MLCEngine } = await this.importLibrary();
     const tracer = options.trace ? new TokenTracer() : undefined;
-    const totalBytes = toEntry(record).downloadBytes;
     const engine = new MLCEngine({
       appConfig: { model_list: [record], cacheBackend: 'cache' },
-      initProgressCallback: ({ progress, text }) => {
-        const phase = text.startsWith('Fetching') ? 'download' : 'load';
-        onTransfer?.({ phase, loadedBytes: Math.round(progress * totalBytes), totalBytes });
-      },
+      initProgressCallback: (report) => onReport?.(report),
       ...(tracer ? { logitProcessorRegistry: new Map([[record.model_id, tracer]]) } : {}),
       logLevel: 'WARN',
     });
@@ -254,36 +252,15 @@ export class WebLlmEngine implements WebLlmHandle {
   }
 }
 
-function libraryRequest(record: WebLlmRecord, request: WebLlmRequest, options: WebLlmOptions): LibraryRequest {
-  const { messages, temperature, topP, maxTokens, seed, stop = [], schema } = request;
-  return {
-    messages: messages.map(({ role, content }) => ({ role, content })),
-    stream: true,
-    stream_options: { include_usage: true },
-    temperature,
-    top_p: topP,
-    max_tokens: maxTokens,
-    seed: librarySeed(seed),
-    ...(stop.length === 0 ? {} : { stop: [...stop] }),
-    ...(schema === undefined ? {} : { response_format: { type: 'json_object', schema: JSON.stringify(schema) } }),
-    // Only Qwen3 knows the switch; a schema leaves no room for thoughts.
-    ...(/qwen3/i.test(record.model_id) ? { extra_body: { enable_thinking: options.thinking === true && schema === undefined } } : {}),
+type LoadReport = LibraryConfig['initProgressCallback'];
+
+/** WebLLM's words about a load as bytes. Its shaders are compiled when all weights are in memory, and count as nothing. */
+function loadReporter(onTransfer: OnTransfer, totalBytes: number): LoadReport {
+  return ({ progress, text }) => {
+    const phase = text.startsWith('Fetching') ? 'download' : 'load';
+    const done = text.includes('shader') ? 1 : progress;
+    onTransfer({ phase, loadedBytes: Math.round(done * totalBytes), totalBytes });
   };
-}
-
-/**
- * WebLLM's generator is linear congruential and starts at the seed itself, so neighbouring seeds draw nearly the same first
- * tokens: spread them first. In [1, 2^31 − 2].
- */
-function librarySeed(seed: number): number {
-  return (hash32(`webllm ${seed}`) % 0x7fff_fffe) + 1;
-}
-
-function finishOf(reason: string, said: number, maxTokens: number): GenerationFinish {
-  if (reason === 'abort') return 'cancelled';
-  if (reason !== 'length') return 'stop';
-  // Some versions do not count the first token.
-  return said + 1 < maxTokens ? 'context' : 'length';
 }
 
 function lossOf(engine: LibraryEngine, record: WebLlmRecord): Promise<never> {

@@ -33,6 +33,9 @@ export interface LibraryRequest {
   readonly temperature: number;
   readonly top_p: number;
   readonly max_tokens: number;
+  readonly presence_penalty: number;
+  readonly frequency_penalty: number;
+  readonly repetition_penalty: number;
   readonly seed: number;
   readonly stop?: string[];
   readonly response_format?: { readonly type: 'json_object'; readonly schema: string };
