@@ -1,7 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DESKTOP, openFakeSite, PHONE, type Site, type Visit } from './browser.ts';
+import { openFakeSite, type Site, type Visit } from './browser.ts';
+import { checkPage, settle, visitSite } from './page-checks.ts';
 
 /** The interface alone, against a fake lab: what a person can reach, read and do, and what they see when something fails. */
 let site: Site;
@@ -28,66 +27,15 @@ const ROUTES = [
   ['nowhere', '#/nowhere'],
 ] as const;
 
-async function settle(page: Page): Promise<void> {
-  await page.waitForSelector('main h1');
-  await page.waitForFunction(() => !/Loading|Opening the run|Reading the run/.test(document.body.textContent ?? ''));
-}
-
-/** Runs `use` on a visit, and closes it whatever happens. */
-async function visit(path: string, use: (visit: Visit) => Promise<void>, options = {}): Promise<void> {
-  const one = await site.open(path, options);
-  try {
-    await settle(one.page);
-    await use(one);
-  } finally {
-    await one.context.close();
-  }
-}
+const visit = (path: string, use: (visit: Visit) => Promise<void>, options = {}): Promise<void> => visitSite(site, path, use, options);
 
 describe('every route', () => {
   for (const [name, path] of ROUTES) {
     it(`${name}: axe finds nothing in either theme, targets are large enough, nothing overflows`, async () => {
-      await visit(path, async ({ page, complaints }) => {
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-          const { violations } = await new AxeBuilder({ page }).analyze();
-          const found = violations.map(({ id, nodes }) => [
-            id,
-            ...nodes.map(({ target, failureSummary }) => `${target.join(' ')}: ${failureSummary}`),
-          ]);
-          expect(found, colorScheme).toEqual([]);
-        }
-        expect(await smallTargets(page)).toEqual([]);
-        const size = () =>
-          page.evaluate(() => ({ wide: document.documentElement.scrollWidth, high: document.documentElement.scrollHeight }));
-        expect((await size()).wide).toBeLessThanOrEqual(DESKTOP.width);
-        // The workbench of a run scrolls its panels, never the page.
-        if (path.startsWith('#/run/')) expect((await size()).high).toBeLessThanOrEqual(DESKTOP.height);
-        await page.setViewportSize(PHONE);
-        expect((await size()).wide).toBeLessThanOrEqual(PHONE.width);
-        const cut = await page.evaluate(() =>
-          [...document.querySelectorAll('.table-scroll')]
-            .filter((box) => box.scrollWidth > box.clientWidth + 1)
-            .map((box) => box.textContent),
-        );
-        expect(cut, 'tables on a phone').toEqual([]);
-        expect(complaints).toEqual([]);
-      });
+      await visit(path, checkPage);
     });
   }
 });
-
-/** Controls smaller than 24 × 24 pixels. Links inside text are exempt (WCAG 2.5.8, inline). */
-function smallTargets(page: Page): Promise<string[]> {
-  return page.evaluate(() =>
-    [...document.querySelectorAll('button:not(.link), select, summary, [role=option], input:not([type=checkbox], [type=radio])')]
-      .filter((element) => {
-        const { width, height } = element.getBoundingClientRect();
-        return width > 0 && (height < 23.5 || width < 23.5);
-      })
-      .map((element) => element.outerHTML.slice(0, 120)),
-  );
-}
 
 describe('the start page', () => {
   it('starts the quick experiment with the seed that was typed, and follows it to its result', async () => {

@@ -38,7 +38,9 @@ export function Models() {
 
   const tried = () => {
     const wanted = url().tried;
-    const model = models.latest?.find(({ id }) => id === wanted?.id);
+    // A list that is not there yet, or cannot be read, must not take the whole page along: its panel says so.
+    const known = models.state === 'ready' || models.state === 'refreshing' ? models.latest : undefined;
+    const model = known?.find(({ id }) => id === wanted?.id);
     const use = model?.uses.find(({ runtime }) => runtime === wanted?.runtime) ?? model?.uses[0];
     return model && use ? { model, use } : undefined;
   };

@@ -1,19 +1,21 @@
 import * as v from 'valibot';
+import type { AnyConfig } from '../../lab/any-config.ts';
 import { ExperimentConfig } from '../../lab/config.ts';
+import { PearlConfig } from '../../lab/pearl-config.ts';
 
 /** A configuration while it is edited: any JSON, valid or not. */
 export type Draft = Readonly<Record<string, unknown>>;
 
 export interface Checked {
   /** The complete configuration, when the draft is valid. */
-  readonly config?: ExperimentConfig;
+  readonly config?: AnyConfig;
   /** What is wrong, by dotted path; `''` for the whole. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
 /** Validates a draft field by field with the schema that runs use. */
 export function checkDraft(draft: unknown): Checked {
-  const result = v.safeParse(ExperimentConfig, draft);
+  const result = isPearl(draft) ? v.safeParse(PearlConfig, draft) : v.safeParse(ExperimentConfig, draft);
   if (result.success) return { config: result.output, errors: new Map() };
   const errors = new Map<string, string>();
   for (const issue of result.issues) {
@@ -21,6 +23,11 @@ export function checkDraft(draft: unknown): Checked {
     if (!errors.has(path)) errors.set(path, describe(issue));
   }
   return { errors };
+}
+
+/** Whether a draft means to be a PEARL experiment. */
+export function isPearl(draft: unknown): boolean {
+  return isRecord(draft) && draft.kind === 'pearl';
 }
 
 /** The value at a path, or undefined. */

@@ -40,7 +40,7 @@ export function ModelFields(props: Omit<SectionProps, 'title' | 'children'>) {
   const choose = (key: string) =>
     set(withModel(part(), key === TYPED || key === SERVER ? key : (options().find((option) => option.key === key) ?? TYPED)));
   const wholeError = () => props.errors.get(props.path.join('.')) ?? (selected() === TYPED ? undefined : error('model'));
-  const forHousehold = () => {
+  const caution = () => {
     const imported = readPath(props.draft, ['suite', 'id']) !== 'household';
     const shipped = (readPath(part(), ['model']) ?? 'nacre-tiny') === 'nacre-tiny';
     if (!shipped || selected() === NONE) return undefined;
@@ -55,7 +55,7 @@ export function ModelFields(props: Omit<SectionProps, 'title' | 'children'>) {
         error={wholeError()}
         help={
           <Show
-            when={forHousehold()}
+            when={caution()}
             fallback={
               <>
                 More can be downloaded, added or reached under <a href="#/models">Models</a>.

@@ -1,7 +1,7 @@
 import { useNavigate, useSearchParams } from '@solidjs/router';
 import { createMemo, createResource, createSignal, For, Show } from 'solid-js';
 import { NacreError } from '../../core/errors.ts';
-import { parseConfig } from '../../lab/config.ts';
+import { type AnyConfig, parseAnyConfig } from '../../lab/any-config.ts';
 import { notify } from '../announce.ts';
 import { configToLink, linkToConfig } from '../config-link.ts';
 import { EXAMPLES, type ExampleId, loadExample } from '../examples.ts';
@@ -12,7 +12,7 @@ import { Page } from '../shell/page.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { ConfigForm } from './config-form.tsx';
-import { checkDraft, type Draft } from './draft.ts';
+import { checkDraft, type Draft, isPearl } from './draft.ts';
 import './new-run.css';
 
 /** A configuration to edit and run. The address holds it, so that the page can be shared and reloaded. */
@@ -88,7 +88,7 @@ export function NewRun() {
     setError(undefined);
     setBusy(true);
     try {
-      navigate(`/run/${await lab.createRun(parseConfig(draft()))}`);
+      navigate(`/run/${await lab.createRun(parseAnyConfig(draft()))}`);
     } catch (cause) {
       setError(cause);
     } finally {
@@ -136,7 +136,15 @@ export function NewRun() {
                 selected={view()}
                 onSelect={setView}
                 tabs={[
-                  { id: 'form', title: 'Form', panel: () => <ConfigForm draft={current()} errors={checked().errors} onChange={change} /> },
+                  {
+                    id: 'form',
+                    title: 'Form',
+                    panel: () => (
+                      <Show when={!isPearl(current())} fallback={<PearlNote />}>
+                        <ConfigForm draft={current()} errors={checked().errors} onChange={change} />
+                      </Show>
+                    ),
+                  },
                   {
                     id: 'json',
                     title: 'JSON',
@@ -197,7 +205,19 @@ export function NewRun() {
   );
 }
 
-function cost({ suite, textual }: NonNullable<ReturnType<typeof checkDraft>['config']>): string {
+/** PEARL's many settings have no form: the JSON holds them all, checked as it is typed. */
+function PearlNote() {
+  return <p class="panel-body text-2">A PEARL experiment is edited as JSON, on the other tab; every field is checked as you type.</p>;
+}
+
+function cost(config: AnyConfig): string {
+  if (config.kind === 'pearl') {
+    const { pearl, study } = config;
+    const runs = study ? study.seeds.length * study.variants.length : 1;
+    const each = `${plural(pearl.updates, 'update')} of ${plural(pearl.prompts * pearl.rollouts.group, 'trajectory', 'trajectories')}`;
+    return study ? `${plural(runs, 'run')}, each ${each}` : each;
+  }
+  const { suite, textual } = config;
   const perStep = Math.min(textual.batchTasks, suite.train);
   const steps = Math.ceil(suite.train / perStep) * textual.epochs;
   const rollouts =

@@ -34,6 +34,8 @@ export function ImportSuite(props: { readonly onImported: () => void }) {
   const [id, setId] = createSignal('');
   const [note, setNote] = createSignal('');
   const [pasted, setPasted] = createSignal('');
+  /** Whether the preview is of an earlier mapping. */
+  const [stale, setStale] = createSignal(false);
   const [exists, setExists] = createSignal(false);
   const [busy, setBusy] = createSignal<string>();
   const [error, setError] = createSignal<unknown>();
@@ -49,7 +51,9 @@ export function ImportSuite(props: { readonly onImported: () => void }) {
     setError(undefined);
     try {
       const found = await lab.previewImport(file.bytes, file.name, wanted);
-      if (turn === asked) setPreview(found);
+      if (turn !== asked) return found;
+      setPreview(found);
+      setStale(false);
       return found;
     } catch (cause) {
       if (turn === asked) setError(cause);
@@ -60,6 +64,7 @@ export function ImportSuite(props: { readonly onImported: () => void }) {
     setSource(file);
     setPreview(undefined);
     setMapping(undefined);
+    setStale(false);
     setExists(false);
     setBusy(`Reading ${file.name} …`);
     const found = await look(file);
@@ -78,6 +83,7 @@ export function ImportSuite(props: { readonly onImported: () => void }) {
   };
   const change = (next: Mapping) => {
     setMapping(next);
+    setStale(true);
     clearTimeout(timer);
     const file = source();
     if (file && mappingErrors(next).size === 0) timer = setTimeout(() => void look(file, next), PAUSE_MS);
@@ -116,7 +122,7 @@ export function ImportSuite(props: { readonly onImported: () => void }) {
   };
   takeDropped('suite', ([file]) => void take(file));
   const faults = () => mappingErrors(mapping());
-  const ready = () => preview()?.suite !== undefined && (mapping() === undefined || faults().size === 0);
+  const ready = () => !stale() && preview()?.suite !== undefined && (mapping() === undefined || faults().size === 0);
 
   return (
     <Panel
@@ -199,6 +205,7 @@ export function ImportSuite(props: { readonly onImported: () => void }) {
                         mapping={current()}
                         columns={found().columns}
                         tasks={found().tasks}
+                        stale={stale()}
                         errors={faults()}
                         onChange={change}
                       />
@@ -243,7 +250,7 @@ export function ImportSuite(props: { readonly onImported: () => void }) {
                       Replace the old one
                     </button>
                   </Show>
-                  <Show when={!ready()}>
+                  <Show when={!ready() && !stale()}>
                     <span class="small text-2">Correct what is marked first.</span>
                   </Show>
                 </div>

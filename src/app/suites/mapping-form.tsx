@@ -14,6 +14,8 @@ export function MappingForm(props: {
   readonly mapping: Mapping;
   readonly columns: readonly string[];
   readonly tasks: readonly ImportedTask[];
+  /** Whether the tasks are still those of an earlier mapping. */
+  readonly stale: boolean;
   readonly errors: ReadonlyMap<string, string>;
   readonly onChange: (mapping: Mapping) => void;
 }) {
@@ -192,7 +194,13 @@ export function MappingForm(props: {
           )}
         </Show>
       </div>
-      <ScorerForm scorer={props.mapping.scorer} errors={props.errors} tasks={props.tasks} onChange={(scorer) => set({ scorer })} />
+      <ScorerForm
+        scorer={props.mapping.scorer}
+        errors={props.errors}
+        tasks={props.tasks}
+        stale={props.stale}
+        onChange={(scorer) => set({ scorer })}
+      />
     </div>
   );
 }

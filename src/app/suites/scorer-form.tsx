@@ -12,6 +12,8 @@ export function ScorerForm(props: {
   readonly scorer: ScorerSpec;
   readonly errors: ReadonlyMap<string, string>;
   readonly tasks: readonly ImportedTask[];
+  /** Whether the tasks are still those of an earlier mapping. */
+  readonly stale: boolean;
   readonly onChange: (scorer: ScorerSpec) => void;
 }) {
   const whole = createUniqueId();
@@ -142,7 +144,7 @@ export function ScorerForm(props: {
           )}
         </Match>
       </Switch>
-      <ScorerTest scorer={props.scorer} tasks={props.tasks} />
+      <ScorerTest scorer={props.scorer} tasks={props.tasks} stale={props.stale} />
     </div>
   );
 }

@@ -20,7 +20,12 @@ interface Trial {
 }
 
 /** Scores the accepted answers of the first tasks, which must pass, and any other answer, which tells whether it is told apart. */
-export function ScorerTest(props: { readonly scorer: ScorerSpec; readonly tasks: readonly ImportedTask[] }) {
+export function ScorerTest(props: {
+  readonly scorer: ScorerSpec;
+  readonly tasks: readonly ImportedTask[];
+  /** Whether the tasks are still those of an earlier mapping. */
+  readonly stale: boolean;
+}) {
   const lab = useLab();
   const [other, setOther] = createSignal('I do not know.');
   const [trials, setTrials] = createSignal<readonly Trial[]>();
@@ -63,7 +68,7 @@ export function ScorerTest(props: { readonly scorer: ScorerSpec; readonly tasks:
             )}
           />
         </div>
-        <button type="button" class="button" disabled={busy() || props.tasks.length === 0} onClick={() => void test()}>
+        <button type="button" class="button" disabled={busy() || props.stale || props.tasks.length === 0} onClick={() => void test()}>
           {busy() ? 'Scoring …' : 'Test on the first rows'}
         </button>
       </div>
