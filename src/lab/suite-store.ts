@@ -17,7 +17,8 @@ export class SuiteStore {
     const suite = checkSuite('The suite', value);
     const database = await this.opening;
     const before = await database.suites.get(suite.id);
-    if (before && !replace && suiteHash(before.suite as ImportedSuite) !== suiteHash(suite)) {
+    const hash = suiteHash(suite);
+    if (before && !replace && before.hash !== hash) {
       throw new NacreError(
         'suite-exists',
         `There is another suite "${suite.id}" ("${before.title}") in this browser.`,
@@ -25,7 +26,7 @@ export class SuiteStore {
       );
     }
     const createdAt = before?.createdAt ?? Date.now();
-    const stored: StoredSuite = { id: suite.id, title: suite.title, createdAt, bytes: JSON.stringify(suite).length, suite };
+    const stored: StoredSuite = { id: suite.id, title: suite.title, createdAt, bytes: JSON.stringify(suite).length, hash, suite };
     try {
       await database.suites.put(stored);
     } catch (cause) {
@@ -65,7 +66,7 @@ export class SuiteStore {
   }
 }
 
-function summaryOf({ id, title, createdAt, bytes, suite }: StoredSuite): SuiteSummary {
+function summaryOf({ id, title, createdAt, bytes, hash, suite }: StoredSuite): SuiteSummary {
   const { tasks, scorer, origin } = suite as ImportedSuite;
   const counts: Record<Split, number> = { train: 0, val: 0, test: 0, unseen: 0 };
   for (const { split } of tasks) counts[split]++;
@@ -74,7 +75,7 @@ function summaryOf({ id, title, createdAt, bytes, suite }: StoredSuite): SuiteSu
     title,
     createdAt,
     bytes,
-    hash: suiteHash(suite as ImportedSuite),
+    hash,
     counts: Object.fromEntries(SPLITS.map((split) => [split, counts[split]])) as Record<Split, number>,
     scorer: scorer.kind,
     ...(origin.note === undefined ? {} : { note: origin.note }),

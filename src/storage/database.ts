@@ -24,6 +24,8 @@ export interface StoredSuite {
   readonly createdAt: number;
   /** Approximate size as JSON. */
   readonly bytes: number;
+  /** Identity of its content. */
+  readonly hash: string;
   readonly suite: unknown;
 }
 

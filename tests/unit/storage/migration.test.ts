@@ -33,7 +33,7 @@ it('keeps the runs, journals and settings of version 1, and holds suites beside 
   expect(await runs.list()).toMatchObject([{ id: 'r1', name: 'Old', bytes: 13, seed: 3 }]);
   expect(Object.fromEntries((await runs.journal('r1')).entries())).toEqual({ a: { n: [1, 2] }, b: 'x' });
   expect(await database.settings.get('theme')).toEqual({ key: 'theme', value: 'dark' });
-  await database.suites.put({ id: 's', title: 'S', createdAt: 1, bytes: 2, suite: {} });
+  await database.suites.put({ id: 's', title: 'S', createdAt: 1, bytes: 2, hash: '0', suite: {} });
   expect(await database.suites.count()).toBe(1);
   database.close();
 });
