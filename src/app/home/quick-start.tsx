@@ -26,11 +26,11 @@ export function QuickStart() {
     }
   });
 
-  const start = async () => {
+  const start = async (id: 'textual-quick' | 'pearl-quick') => {
     setBusy(true);
     setError(undefined);
     try {
-      const config = { ...(await loadExample('textual-quick')), seed: parseSeed(seed()) };
+      const config = { ...(await loadExample(id)), seed: parseSeed(seed()) };
       navigate(`/run/${await lab.createRun(config)}`);
     } catch (cause) {
       setError(cause);
@@ -53,7 +53,8 @@ export function QuickStart() {
   };
   useCommands([
     { id: 'run.recorded', title: 'Look at a recorded run', group: 'Run', run: () => void openRecorded() },
-    { id: 'run.quick', title: 'Run the quick experiment', group: 'Run', run: () => void start() },
+    { id: 'run.quick', title: 'Run the quick experiment', group: 'Run', run: () => void start('textual-quick') },
+    { id: 'run.pearl', title: 'Train the tiny policy with PEARL', group: 'Run', run: () => void start('pearl-quick') },
   ]);
 
   return (
@@ -61,7 +62,7 @@ export function QuickStart() {
       class="stack quick"
       onSubmit={(event) => {
         event.preventDefault();
-        void start();
+        void start('textual-quick');
       }}
     >
       <div class="row quick-row">
@@ -79,6 +80,9 @@ export function QuickStart() {
           />
         </label>
         <span class="quick-links">
+          <button type="button" class="link" disabled={busy()} onClick={() => void start('pearl-quick')}>
+            Train the tiny policy with PEARL
+          </button>
           <a href="#/new">Edit the configuration first</a>
           <button type="button" class="link" disabled={busy()} onClick={() => void openRecorded()}>
             Look at a recorded run

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import pearlQuick from '../../../public/examples/pearl-quick.json';
+import pearlStudy from '../../../public/examples/pearl-study.json';
 import standard from '../../../public/examples/textual-default.json';
 import quick from '../../../public/examples/textual-quick.json';
 import { configToLink, linkToConfig } from '../../../src/app/config-link.ts';
@@ -7,7 +9,7 @@ import { EXAMPLES } from '../../../src/app/examples.ts';
 import { formatProbeUrl, MAX_PROBE_CHARS, PROBE_EXAMPLES, parseProbeUrl } from '../../../src/app/probe/url.ts';
 import { FILTERS } from '../../../src/app/run/derive.ts';
 import { formatRunUrl, parseRunUrl, STEP_TABS } from '../../../src/app/run/url.ts';
-import { parseConfig } from '../../../src/lab/config.ts';
+import { parseAnyConfig } from '../../../src/lab/any-config.ts';
 
 describe('the address of a run', () => {
   it('comes back as it went', () => {
@@ -84,7 +86,7 @@ describe('a configuration in a link', () => {
   });
 
   it('ships only examples that are valid', () => {
-    expect(EXAMPLES.map(({ id }) => id)).toEqual(['textual-quick', 'textual-default']);
-    for (const example of [quick, standard]) expect(() => parseConfig(example)).not.toThrow();
+    expect(EXAMPLES.map(({ id }) => id)).toEqual(['textual-quick', 'textual-default', 'pearl-quick', 'pearl-study']);
+    for (const example of [quick, standard, pearlQuick, pearlStudy]) expect(() => parseAnyConfig(example)).not.toThrow();
   });
 });
