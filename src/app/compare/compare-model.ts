@@ -185,3 +185,23 @@ export function compareReport({ groups }: Grouping, reference: string): StudyRep
   );
   return studyReport(arms, reference, Math.min(...runs.map((run) => run.final[split]?.n ?? 0)));
 }
+
+/** What the report can tell, in words. A single seed is never called a null result: it tells nothing about noise. */
+export function findings(report: StudyReport): readonly string[] {
+  const fewest = Math.min(...report.arms.map(({ seeds }) => seeds.length));
+  const tasks = `Each score alone is uncertain by ±${report.evaluationMargin.toFixed(1)} points because of its ${report.evaluationTasks} tasks.`;
+  if (fewest < 2) {
+    return [
+      'A group with a single seed does not show the noise between seeds, so its difference cannot be told from chance. Run more seeds of the same configuration.',
+      tasks,
+    ];
+  }
+  const beyond = report.arms.filter(({ difference }) => difference?.verdict === 'above' || difference?.verdict === 'below');
+  const verdict =
+    beyond.length === 0
+      ? `No group differs from ${report.reference} by more than the noise between seeds: this is a null result.`
+      : `Beyond the noise between seeds: ${beyond.map(({ arm, difference }) => `${arm} (${difference?.verdict} ${report.reference})`).join(', ')}. Of ${report.arms.length - 1} such comparisons one in twenty may be chance.`;
+  return fewest < 5
+    ? [verdict, tasks, `With ${fewest} seeds only large differences can be seen; a claim of a few points needs five or more.`]
+    : [verdict, tasks];
+}

@@ -19,6 +19,7 @@ import {
   type ComparedRun,
   comparedRun,
   compareReport,
+  findings,
   type Grouping,
   groupRuns,
   MEASURES,
@@ -149,6 +150,10 @@ function Report(props: {
   const reference = () => groups().find(({ label }) => label === props.reference)?.label ?? groups()[0]?.label ?? '';
   const report = createMemo(() => compareReport(props.grouping, reference()));
   const split = createMemo(() => reportSplit(groups().flatMap(({ runs }) => runs)));
+  const sentences = () => {
+    const known = report();
+    return known ? findings(known) : [];
+  };
   const rows = createMemo(() =>
     groups().map((group) => {
       const name = split();
@@ -260,7 +265,7 @@ function Report(props: {
             </table>
           </div>
           <ul class="sentences small">
-            <For each={report()?.sentences.slice(-2)}>{(sentence) => <li>{sentence}</li>}</For>
+            <For each={sentences()}>{(sentence) => <li>{sentence}</li>}</For>
             <Show when={groups().some(({ runs }) => runs.length > 1)}>
               <li class="text-2">Differences are between means over seeds, in points, with Welch's 95% margin.</li>
             </Show>

@@ -99,7 +99,11 @@ function Figures() {
           </span>
           <span class="small text-2 num">
             <Show when={scored().after ?? scored().before} fallback="not measured yet">
-              {(score) => `${plural(score().n, 'task')} · ${formatInterval(score().wilson)}`}
+              {(score) => (
+                <>
+                  {plural(score().n, 'task')} · {formatInterval(score().wilson)}
+                </>
+              )}
             </Show>
           </span>
         </dd>
@@ -126,7 +130,7 @@ function Figures() {
           note={last() ? `${last()?.clusters.vetoed} vetoed by success` : ''}
         />
         <Figure
-          title="Updates with shaping"
+          title="Shaped updates"
           value={`${formatCount(last()?.shaping.activeUpdates ?? 0)} of ${formatCount(view().records.length)}`}
           note={last()?.shaping.active ? `×${last()?.shaping.meanMultiplier.toFixed(2)} in the last` : 'not in the last'}
         />

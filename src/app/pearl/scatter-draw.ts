@@ -165,7 +165,7 @@ function drawAxes(
   const [first, second] = snapshot.explained;
   context.fillText(`component 1 · ${Math.round(first * 100)}% of the variance`, right, height - 5);
   context.save();
-  context.translate(11, PADDING.top);
+  context.translate(14, PADDING.top);
   context.rotate(-Math.PI / 2);
   context.fillText(`component 2 · ${Math.round(second * 100)}%`, 0, 0);
   context.restore();
@@ -193,6 +193,19 @@ function drawVetoes(
   context.setLineDash([]);
 }
 
+/** Most clusters whose names also say what became of them; beyond it the ring alone does (vetoed ones are broken). */
+const WORDY = 10;
+
+interface Centre {
+  readonly at: readonly [number, number];
+  readonly text: string;
+  readonly colour: string;
+  readonly broken: boolean;
+  readonly below: boolean;
+  readonly size: number;
+}
+
+/** Rings at the centroids, and the names that have room: large clusters first. Zooming in makes room for more. */
 function drawCentres(
   context: CanvasRenderingContext2D,
   { failure, success }: ClusterSnapshot,
@@ -201,38 +214,58 @@ function drawCentres(
   width: number,
   palette: Palette,
 ): void {
-  const draw = (at: readonly [number, number] | undefined, text: string, colour: string, below: boolean) => {
-    if (!at) return;
-    const px = x(at[0]);
-    const py = y(at[1]);
+  const wordy = failure.clusters.length + success.clusters.length <= WORDY;
+  const centres: Centre[] = [
+    ...failure.clusters.map(({ label: number, kept, size }, j) => ({
+      at: failure.centres[j] ?? ([0, 0] as const),
+      text: `${clusterName('failure', number)}${wordy ? (kept ? ' kept' : ' vetoed') : ''}`,
+      colour: kept ? palette.kept : palette.vetoed,
+      broken: !kept,
+      below: false,
+      size,
+    })),
+    ...success.clusters.map(({ label: number, size }, j) => ({
+      at: success.centres[j] ?? ([0, 0] as const),
+      text: clusterName('success', number),
+      colour: palette.success,
+      broken: false,
+      below: true,
+      size,
+    })),
+  ];
+  for (const { at, colour, broken } of centres) {
     context.beginPath();
-    context.arc(px, py, 6, 0, 2 * Math.PI);
+    context.arc(x(at[0]), y(at[1]), 6, 0, 2 * Math.PI);
+    context.setLineDash([]);
     context.lineWidth = 4;
     context.strokeStyle = palette.ground;
     context.stroke();
+    context.setLineDash(broken ? [3, 2] : []);
     context.lineWidth = 2;
     context.strokeStyle = colour;
     context.stroke();
-    context.lineWidth = 4;
-    context.lineJoin = 'round';
-    context.strokeStyle = palette.ground;
-    context.fillStyle = palette.text;
-    context.textAlign = 'center';
-    context.font = `600 12px ${palette.font}`;
-    const base = below ? py + 20 : py - 11;
+  }
+  context.setLineDash([]);
+  context.lineWidth = 4;
+  context.lineJoin = 'round';
+  context.strokeStyle = palette.ground;
+  context.fillStyle = palette.text;
+  context.textAlign = 'center';
+  context.font = `600 12px ${palette.font}`;
+  const taken: { readonly left: number; readonly right: number; readonly top: number }[] = [];
+  for (const { at, text, below } of centres.sort((a, b) => b.size - a.size)) {
+    const px = x(at[0]);
+    const base = y(at[1]) + (below ? 20 : -11);
     const half = context.measureText(text).width / 2 + 2;
     // A name stays inside the picture as long as its centroid does.
     const outside = px < PADDING.left || px > width - PADDING.right;
     const middle = outside ? px : Math.min(width - PADDING.right - half, Math.max(PADDING.left + half, px));
+    const box = { left: middle - half, right: middle + half, top: base };
+    if (taken.some(({ left, right, top }) => box.left < right && box.right > left && Math.abs(top - base) < 13)) continue;
+    taken.push(box);
     context.strokeText(text, middle, base);
     context.fillText(text, middle, base);
-  };
-  success.clusters.forEach(({ label: number }, j) => {
-    draw(success.centres[j], clusterName('success', number), palette.success, true);
-  });
-  failure.clusters.forEach(({ label: number, kept }, j) => {
-    draw(failure.centres[j], `${clusterName('failure', number)} ${kept ? 'kept' : 'vetoed'}`, kept ? palette.kept : palette.vetoed, false);
-  });
+  }
 }
 
 /** The layer above: a ring around the shown and the opened point, and lines to the neighbours of the shown one. */

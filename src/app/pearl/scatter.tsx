@@ -244,7 +244,11 @@ export function Scatter(props: {
             class="visually-hidden"
           >
             <Show when={props.placed[current()]} fallback="no decision">
-              {(one) => `${describe(one())}, point ${current() + 1} of ${props.placed.length}`}
+              {(one) => (
+                <>
+                  {describe(one())}, point {current() + 1} of {props.placed.length}
+                </>
+              )}
             </Show>
           </div>
         </div>
@@ -265,7 +269,7 @@ export function Scatter(props: {
           when={shown()}
           fallback={<span class="text-2">Point at a mark, or press Tab and use the arrows. Ctrl and the wheel zoom.</span>}
         >
-          {(one) => describe(one())}
+          {(one) => <>{describe(one())}</>}
         </Show>
       </p>
       <ul ref={legend} class="scatter-legend small" aria-label="Marks">

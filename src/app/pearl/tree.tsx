@@ -24,6 +24,7 @@ export function RolloutTree(props: {
 }) {
   const rows = createMemo(() => treeRows(props.forest));
   const turns = createMemo(() => Math.max(1, ...rows().map(({ trajectory }) => trajectory.turns.length)));
+  const most = createMemo(() => Math.max(0.01, ...rows().flatMap(({ trajectory }) => trajectory.turns.map(({ probe }) => probe))));
   const step = () => Math.min(MAX_STEP, LANES / turns());
   const paired = createMemo(() => new Set(props.update.pairs.map(({ branchId }) => branchId)));
   const shaped = createMemo(() => {
@@ -88,7 +89,7 @@ export function RolloutTree(props: {
                   classList={{ discordant: paired().has(trajectory.id) }}
                 />
                 <For each={trajectory.turns.slice(from())}>
-                  {(turn, t) => <circle class="turn" cx={place(from() + t())} cy={lane(i())} r={2 + 4 * Math.min(1, turn.probe * 2)} />}
+                  {(turn, t) => <circle class="turn" cx={place(from() + t())} cy={lane(i())} r={2 + (4 * turn.probe) / most()} />}
                 </For>
                 <text class="glyph" x={end()} y={lane(i()) + 4.5} text-anchor="middle">
                   {MARKS[outcomeOf(trajectory)].mark}
