@@ -2,15 +2,11 @@ import { createMemo, For, Show } from 'solid-js';
 import { SPLITS } from '../../core/types.ts';
 import type { ListedModel, SuiteSummary } from '../../lab/service.ts';
 import { formatCount } from '../format.ts';
-import { suiteChoiceOf } from '../suites/run-of-suite.ts';
 import { Field } from '../ui/field.tsx';
-import { type Draft, readPath } from './draft.ts';
+import { readPath } from './draft.ts';
 import { FieldRow, Fields, type FormProps } from './field-row.tsx';
 import type { FieldGroup } from './fields.ts';
-import { modelOptions, TYPED, withModel } from './model-options.ts';
-
-const HOUSEHOLD = 'household';
-const IMPORTED = 'imported:';
+import { HOUSEHOLD, IMPORTED, withSuite } from './with-suite.ts';
 
 /** Which tasks are learnt from and tested on, and how many of each split. */
 export function SuiteSection(
@@ -102,21 +98,4 @@ function importedGroup(group: FieldGroup, suite: SuiteSummary | undefined): Fiel
     return [{ ...field, label: split === 'unseen' ? 'Unseen' : field.label, help: `${IMPORTED_HELP[split]}${there}` }];
   });
   return { ...group, fields };
-}
-
-/**
- * The draft on another suite. Questions need a critic that is a model and a target that can answer, so those are put in where
- * the draft has none and one is at hand.
- */
-export function withSuite(draft: Draft, value: string, suites: readonly SuiteSummary[], models: readonly ListedModel[]): Draft {
-  const suite = suites.find(({ id }) => value === IMPORTED + id);
-  if (!suite) {
-    const sizes = Object.fromEntries(SPLITS.map((split) => [split, readPath(draft, ['suite', split])]));
-    return { ...draft, suite: { id: HOUSEHOLD, ...sizes } };
-  }
-  const other = modelOptions(models).find(({ group }) => group !== 'Shipped');
-  const isShipped = (readPath(draft, ['target', 'model']) ?? 'nacre-tiny') === 'nacre-tiny';
-  const target = isShipped && other ? withModel(draft.target, other) : draft.target;
-  const critic = readPath(draft, ['critic', 'kind']) === 'model' ? draft.critic : { ...withModel({}, other ?? TYPED), kind: 'model' };
-  return { ...draft, suite: suiteChoiceOf(suite), ...(target === undefined ? {} : { target }), critic };
 }
