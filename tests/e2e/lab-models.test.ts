@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TextualResult } from '../../src/lab/result.ts';
@@ -98,9 +99,23 @@ describe('the lab with every kind of model, in Chromium', () => {
     expect(update.error?.hint).not.toBe('');
   });
 
+  it('keeps a folder in MLC format that came without a library, for the own runtime', async () => {
+    const names = readdirSync(new URL('../../public/models/nacre-tiny', import.meta.url)).filter((name) => !name.endsWith('.md'));
+    const urls = names.map((name) => `./models/nacre-tiny/${name}`);
+    await expect(lab.addFiles('my-copy', urls.slice(1, 2))).rejects.toMatchObject({ code: 'file-missing' });
+    expect(await lab.addFiles('my-copy', urls)).toBe('my-copy');
+    const listed = (await lab.call<ListedModel[]>('listModels')).find(({ id }) => id === 'my-copy');
+    expect(listed).toMatchObject({ kind: 'mlc', where: 'local', complete: true });
+    expect(listed!.uses.map(({ runtime }) => runtime)).toEqual(['own']);
+    expect(await lab.call('verifyModel', 'my-copy')).toMatchObject({ missing: [], damaged: [] });
+    const { run } = await play({ model: 'my-copy' });
+    expect(run.status).toBe('finished');
+    expect(await lab.call('deleteModel', 'my-copy')).toMatchObject({ freedBytes: listed!.bytes });
+  });
+
   describe.skipIf(!MODEL)('with a GGUF model from this device', () => {
     it('keeps a picked file, lists it, tries it out and frees its memory', async () => {
-      expect(await lab.addFile(`${host.url}${NAME}.gguf`)).toBe(NAME);
+      expect(await lab.addFiles(NAME, [`${host.url}${NAME}.gguf`])).toBe(NAME);
       const listed = async () => (await lab.call<ListedModel[]>('listModels')).find(({ id }) => id === NAME)!;
       expect(await listed()).toMatchObject({ kind: 'gguf', where: 'local', bytes: 98_362_432, complete: true });
       expect((await listed()).uses.map(({ runtime, loaded }) => [runtime, loaded])).toEqual([

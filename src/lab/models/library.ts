@@ -17,6 +17,8 @@ import { planModel, type StoredModels } from './resolve.ts';
 
 /** Files that came from this device lie under an address that no host has. */
 const LOCAL = 'https://local.invalid/';
+/** Stands for the library of a folder that came without one. */
+const NO_LIBRARY = 'no-library.wasm';
 
 export const OWN_CAPABILITIES: ModelCapabilities = { chat: true, json: false, logprobs: true, probe: true, train: false };
 const FOREIGN_CAPABILITIES: ModelCapabilities = { chat: true, json: true, logprobs: false, probe: false, train: false };
@@ -51,7 +53,8 @@ export class ModelLibrary {
         title: model.record ? toEntry(model.record).title : model.title,
         kind: 'mlc',
         bytes: model.bytes,
-        complete: model.complete,
+        // A folder that came without a library was copied whole.
+        complete: model.complete || !hasLibrary(model),
         ...memory(model.record),
         uses: [...(hasLibrary(model) ? [use(model.title, 'webllm', loaded)] : []), use(model.title, 'own', loaded)],
       }),
@@ -118,7 +121,10 @@ export class ModelLibrary {
   /** @param repair deletes damaged files, so that the next download gets them again @throws {NacreError} `model-not-stored` */
   async verify(id: string, repair: boolean): Promise<ModelVerification> {
     const { kind, url } = await this.find(id);
-    if (kind === 'mlc') return verifyCached(url, { repair });
+    if (kind === 'mlc') {
+      const { missing, ...rest } = await verifyCached(url, { repair });
+      return { ...rest, missing: missing.filter((name) => name !== NO_LIBRARY) };
+    }
     const damaged = await verifyCachedGguf(url, { repair });
     return { good: damaged.length === 0 ? 1 : 0, missing: [], damaged };
   }
@@ -135,7 +141,7 @@ export class ModelLibrary {
     } catch (thrown) {
       if (toPlainError(thrown).code !== 'library-missing') throw thrown;
       // The own runtime needs no library.
-      return (await importFolder(name, files, `${LOCAL}no-library.wasm`)).model_id;
+      return (await importFolder(name, files, `${LOCAL}${NO_LIBRARY}`)).model_id;
     }
   }
 
@@ -179,7 +185,7 @@ function memory(record: WebLlmRecord | undefined): Pick<ListedModel, 'memoryByte
 }
 
 function hasLibrary({ record }: CachedWebLlmModel): boolean {
-  return record !== undefined && record.model_lib !== `${LOCAL}no-library.wasm`;
+  return record !== undefined && record.model_lib !== `${LOCAL}${NO_LIBRARY}`;
 }
 
 function notDownloadable(model: string): NacreError {

@@ -7,8 +7,8 @@ export type Answer = { readonly result: unknown } | { readonly error: PlainError
 declare global {
   /** Calls a method of the lab of this page; what it tells of progress and texts is collected in `told`. */
   var callLab: (method: keyof LabService, args: readonly unknown[]) => Promise<Answer>;
-  /** Copies a file at an address into the browser's storage, as if a person had picked it. */
-  var addFile: (url: string) => Promise<Answer>;
+  /** Copies the files at addresses into the browser's storage, as if a person had picked them. */
+  var addFiles: (name: string, urls: readonly string[]) => Promise<Answer>;
   /** Opens a run and resolves with its last update when it stops working. */
   var playRun: (id: string) => Promise<RunUpdate>;
   var told: unknown[];
@@ -33,11 +33,13 @@ globalThis.callLab = (method, args) =>
     const listeners = Array.from({ length: LISTENERS[method] ?? 0 }, () => (event: unknown) => void globalThis.told.push(event));
     return methods[method]!(...args, ...listeners);
   });
-globalThis.addFile = (url) =>
+globalThis.addFiles = (name, urls) =>
   answered(async () => {
-    const path = url.slice(url.lastIndexOf('/') + 1);
-    const files: LocalModelFile[] = [{ path, blob: await (await fetch(url)).blob() }];
-    return lab.addLocalModel(path, files);
+    const file = async (url: string): Promise<LocalModelFile> => ({
+      path: url.slice(url.lastIndexOf('/') + 1),
+      blob: await (await fetch(url)).blob(),
+    });
+    return lab.addLocalModel(name, await Promise.all(urls.map(file)));
   });
 globalThis.playRun = (id) =>
   new Promise((resolve, reject) => {

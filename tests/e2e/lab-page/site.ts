@@ -15,7 +15,7 @@ const ARGS = ['--no-sandbox', '--enable-unsafe-webgpu', '--enable-features=Vulka
 export interface LabPage {
   /** @throws {NacreError} what the lab throws */
   call<T>(method: keyof LabService, ...args: unknown[]): Promise<T>;
-  addFile(url: string): Promise<string>;
+  addFiles(name: string, urls: readonly string[]): Promise<string>;
   play(runId: string): Promise<RunUpdate>;
   /** What was told since the last look. */
   told<T>(): Promise<T[]>;
@@ -56,7 +56,8 @@ export async function openLabPage(): Promise<LabPage> {
     complaints,
     call: async <T>(method: keyof LabService, ...args: unknown[]) =>
       unpack<T>(await page.evaluate(([name, values]) => globalThis.callLab(name, values), [method, args] as const)),
-    addFile: async (url) => unpack<string>(await page.evaluate((address) => globalThis.addFile(address), url)),
+    addFiles: async (name, urls) =>
+      unpack<string>(await page.evaluate(([as, from]) => globalThis.addFiles(as, from), [name, urls] as const)),
     play: (id) => page.evaluate((run) => globalThis.playRun(run), id),
     told: <T>() => page.evaluate(() => globalThis.told.splice(0)) as Promise<T[]>,
     reload: load,
