@@ -1,53 +1,19 @@
-import { contentHash } from '../core/hash.ts';
-import { type Journal, MemoryJournal } from '../core/journal.ts';
-import { Random } from '../core/random.ts';
-import { type Episode, SPLITS, type Split, type Task } from '../core/types.ts';
-import type { ForestJob } from '../models/own/forest.ts';
+import { SPLITS } from '../core/types.ts';
 import { EMPTY_BANKS, pushEntries } from './bank.ts';
 import { fitMemory, type PatternMemory } from './clusters.ts';
 import { assignCredit } from './credit.ts';
-import { evaluatePolicy, rolloutFailed } from './evaluate.ts';
+import { promptGroups } from './groups.ts';
 import { Learner } from './learner.ts';
 import { baseOptimiser } from './optimisers/index.ts';
-import type { PearlPolicy } from './policy.ts';
-import { trajectoryView, updateRecord } from './record.ts';
-import { promptsOf, requirePrompts } from './schedule.ts';
+import { updateRecord } from './record.ts';
+import { type PearlRun, phase, secondsKey, streamOf, updateKey } from './run.ts';
+import { requirePrompts } from './schedule.ts';
+import { checkpoint, evaluate } from './scores.ts';
 import type { PearlSettings } from './settings.ts';
-import type {
-  Banks,
-  ClusterSnapshot,
-  MistakePoint,
-  PearlEvent,
-  PearlPhase,
-  PolicyCheckpoint,
-  PolicyScore,
-  PromptGroup,
-  Trajectory,
-  UpdateRecord,
-  UpdateUnit,
-} from './types.ts';
+import type { Banks, ClusterSnapshot, MistakePoint, PolicyCheckpoint, UpdateRecord, UpdateUnit } from './types.ts';
 import { learn } from './update.ts';
 
-export interface PearlRun {
-  readonly settings: PearlSettings;
-  readonly seed: number;
-  readonly tasks: Readonly<Record<Split, readonly Task[]>>;
-  open(task: Task, seed: number): Episode;
-  /** The suite's limit; the settings may lower it. */
-  readonly maxTurns: number;
-  /** System text of every rollout. */
-  readonly context: string;
-  /** Connects the policy, trainable and with the weights to start from; called once, when the journal lacks something. */
-  readonly connect: () => Promise<PearlPolicy>;
-  readonly journal: Journal;
-  /** Keep every trajectory in the journal, to be shown and exported. Without them an update that resumes is played again. */
-  readonly keepRollouts: boolean;
-  readonly emit: (event: PearlEvent) => void;
-  /** Leaves at once; the journal keeps every finished unit. */
-  readonly signal: AbortSignal;
-  /** Pause and early finish, asked before each update. */
-  readonly control: { checkpoint(signal: AbortSignal): Promise<'continue' | 'finish'> };
-}
+export type { PearlRun } from './run.ts';
 
 export interface PearlOutcome {
   readonly initial: PolicyCheckpoint;
@@ -209,132 +175,6 @@ function isRefitted(update: number, { optimiser, memory }: PearlSettings): boole
 
 function isEvaluated(update: number, { evaluation, updates }: PearlSettings): boolean {
   return evaluation.every > 0 && update % evaluation.every === 0 && update < updates;
-}
-
-/** The trajectories of every prompt of an update: one unit of the journal a prompt. */
-async function promptGroups(run: PearlRun, learner: Learner, update: number, show = false): Promise<PromptGroup[]> {
-  const { settings, journal, emit, signal, context } = run;
-  const prompts = promptsOf(update, run.tasks.train, settings.prompts, run.seed);
-  const base = baseOptimiser(settings);
-  const fresh = new Set<string>();
-  const kept = run.keepRollouts ? journal : new MemoryJournal();
-  const forests = await kept.onceEach<readonly Trajectory[]>(
-    prompts.map((task) => forestKey(update, task)),
-    async (missing, store) => {
-      const started = performance.now();
-      const { policy } = await learner.at(update - 1);
-      const random = streamOf(run, update);
-      const jobs = prompts
-        .filter((task) => missing.includes(forestKey(update, task)))
-        .map((task): ForestJob => {
-          const stream = random.split(task.id);
-          return {
-            task,
-            open: () => run.open(task, run.seed),
-            plan: base.plan(settings, stream.split('plan')),
-            name: (index) => ({ id: `u${update}/${task.id}/k${index}`, seed: stream.split(index).uint32() }),
-          };
-        });
-      const total = jobs.length * (base.id === 'tree-grpo' ? leaves(settings) : settings.rollouts.group);
-      let ended = 0;
-      emit(phase(update, 'rollouts', 'Playing', 0, total));
-      await policy.forests(jobs, {
-        context,
-        contextHash: contentHash(context),
-        temperature: settings.rollouts.temperature,
-        topP: settings.rollouts.topP,
-        maxTurns: turnLimit(run),
-        maxTokensPerTurn: settings.rollouts.maxTokensPerTurn,
-        probe: { tokens: settings.branching.probeTokens, topK: settings.branching.probeTopK },
-        signal,
-        onEnded: () => emit(phase(update, 'rollouts', 'Playing', ++ended, total)),
-        onForest: ({ task }, trajectories) => {
-          const failed = trajectories.find(({ finish }) => finish === 'error');
-          if (failed) throw rolloutFailed(failed.id, failed.error);
-          store(forestKey(update, task), trajectories);
-          fresh.add(task.id);
-          if (show) emit(forestEvent(update, task, trajectories, false));
-        },
-      });
-      const before = (await journal.peek<number>(secondsKey(update))) ?? 0;
-      await journal.put(secondsKey(update), before + (performance.now() - started) / 1000);
-    },
-  );
-  const groups = prompts.map((task, i) => ({ task, trajectories: forests[i]! }));
-  if (show) for (const { task, trajectories } of groups) if (!fresh.has(task.id)) emit(forestEvent(update, task, trajectories, true));
-  return groups;
-}
-
-function leaves({ tree }: PearlSettings): number {
-  return tree.chains * (1 + tree.expansions * tree.rounds);
-}
-
-function forestEvent(update: number, { id, type, input }: Task, trajectories: readonly Trajectory[], replayed: boolean): PearlEvent {
-  return { type: 'forest', update, task: { id, type, input }, trajectories: trajectories.map(trajectoryView), replayed };
-}
-
-/** Scores the policy on every split that has tasks. */
-async function checkpoint(run: PearlRun, learner: Learner, which: 'initial' | 'final', update: number): Promise<PolicyCheckpoint> {
-  const scores: Partial<Record<Split, PolicyScore>> = {};
-  for (const split of ['val', 'test', 'unseen'] as const) {
-    if (run.tasks[split].length > 0) scores[split] = await evaluate(run, learner, which, update, split);
-  }
-  return { update, scores };
-}
-
-async function evaluate(
-  run: PearlRun,
-  learner: Learner,
-  which: 'initial' | 'during' | 'final',
-  update: number,
-  split: Split,
-): Promise<PolicyScore> {
-  const { settings, tasks, seed, context, signal, journal, emit } = run;
-  const score = await journal.once(`score ${update}/${split}`, async () => {
-    const { policy } = await learner.at(update);
-    const name: PearlPhase = which === 'during' || split === 'val' ? 'evaluation' : 'test';
-    return evaluatePolicy({
-      policy,
-      split,
-      update,
-      tasks: tasks[split],
-      samples: settings.evaluation.samples,
-      seed,
-      context,
-      maxTurns: turnLimit(run),
-      maxTokensPerTurn: settings.rollouts.maxTokensPerTurn,
-      open: (task, opened) => run.open(task, opened),
-      signal,
-      onRollout: (done, total) => emit(phase(update, name, `Greedy success on the ${split} tasks`, done, total)),
-    });
-  });
-  emit({ type: 'policy-score', which, score });
-  return score;
-}
-
-function turnLimit({ settings, maxTurns }: PearlRun): number {
-  return settings.rollouts.maxTurns === 0 ? maxTurns : Math.min(maxTurns, settings.rollouts.maxTurns);
-}
-
-/** Everything random in an update; the same for every optimiser, so that runs differ by what they learn alone. */
-function streamOf({ seed }: PearlRun, update: number): Random {
-  return new Random(seed, 'pearl').split(update);
-}
-
-function updateKey(update: number): string {
-  return `update ${update}`;
-}
-
-function forestKey(update: number, task: Task): string {
-  return `update ${update}/forest/${task.id}`;
-}
-
-function secondsKey(update: number): string {
-  return `update ${update}/rollout-seconds`;
-}
-
-function phase(update: number, name: PearlPhase, label: string, done: number, total: number): PearlEvent {
-  return { type: 'pearl-phase', update, phase: name, label, done, total };
 }
 
 class PhaseClock {
