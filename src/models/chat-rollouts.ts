@@ -1,8 +1,8 @@
 import { NacreError, toPlainError } from '../core/errors.ts';
 import { addUsage, NO_USAGE } from '../core/ledger.ts';
 import type { Message, Rollout, RolloutFinish, Turn, Usage } from '../core/types.ts';
-import type { RolloutJob, RolloutOptions } from './own/rollout-loop.ts';
 import { isModelLost } from './lost.ts';
+import type { RolloutJob, RolloutOptions } from './own/rollout-loop.ts';
 import type { ChatModel, Generation } from './types.ts';
 
 export interface EpisodeOptions extends RolloutOptions {
