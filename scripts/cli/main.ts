@@ -16,6 +16,7 @@ const FAILURES: ReadonlySet<string> = new Set([
   'browser-missing',
   'download-failed',
   'non-finite-logits',
+  'gradient-not-finite',
   'endpoint-unreachable',
   'endpoint-server',
   'endpoint-timeout',

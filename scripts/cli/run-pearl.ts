@@ -10,7 +10,7 @@ import { runPearlExperiment } from '../../src/lab/pearl-experiment.ts';
 import type { PearlResult } from '../../src/lab/pearl-result.ts';
 import { trainedFiles } from '../../src/lab/trained-model.ts';
 import { loadModel } from '../../src/models/own/source.ts';
-import { advantageExport, exportBanks, trainedWeights } from '../../src/pearl/export.ts';
+import { ADVANTAGE_SCHEMA, advantageExport, exportBanks, trainedWeights } from '../../src/pearl/export.ts';
 import type { PearlEvent } from '../../src/pearl/types.ts';
 import type { FileJournal } from './file-journal.ts';
 import { findModel, writeInto } from './node-files.ts';
@@ -69,6 +69,7 @@ export async function runPearlCommand(input: unknown, out: string, signal: Abort
     const files = exportBanks(banks);
     folder.write('banks.json', `${files.json}\n`);
     folder.write('banks.bin', files.features);
+    folder.write('advantages.schema.json', `${JSON.stringify(ADVANTAGE_SCHEMA, null, 2)}\n`);
     await pipeline(Readable.from(advantageExport(journal, updates.length)), createWriteStream(join(out, 'advantages.jsonl')));
     await writeWeights(config, journal, join(out, 'weights'));
     folder.write('bundle.zip', await exportPearlBundle({ config, createdAt, result, banks, units: journal.entries() }));

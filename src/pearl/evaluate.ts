@@ -31,6 +31,7 @@ export async function evaluatePolicy(input: EvaluationInput): Promise<PolicyScor
       return { id: `${split}/${task.id}/k${index}`, task, index, seed, episode: input.open(task, seed) };
     }),
   );
+  const started = performance.now();
   let done = 0;
   const rollouts = await policy.rollouts(jobs, {
     context,
@@ -61,6 +62,7 @@ export async function evaluatePolicy(input: EvaluationInput): Promise<PolicyScor
     wilson: wilsonInterval(success, n),
     byType,
     responseLength: n === 0 ? 0 : sampled / n,
+    seconds: (performance.now() - started) / 1000,
   };
 }
 

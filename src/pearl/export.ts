@@ -55,6 +55,52 @@ export async function* advantageExport(journal: Journal, updates: number): Async
   }
 }
 
+const integer = (description: string) => ({ type: 'integer', minimum: 0, description });
+const text = (description: string) => ({ type: 'string', description });
+const number = (description: string) => ({ type: 'number', description });
+
+/** JSON Schema of a line of the advantages' export. */
+export const ADVANTAGE_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'One sampled token of a PEARL run and the credit it was given (nacre.advantages/1)',
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    update: integer('Update, from 1.'),
+    task: text('Id of the task.'),
+    trajectory: text('Id of the trajectory that trains on the token; a branch repeats the tokens it shares with its parent.'),
+    parent: { type: ['string', 'null'], description: 'Trajectory it branched from; null when it started at the beginning.' },
+    branchTurn: { type: ['integer', 'null'], description: 'First turn that the branch sampled itself.' },
+    reward: number('Reward of the trajectory.'),
+    turn: integer('Turn, from 0.'),
+    token: integer('Place within the action, from 0; the last is the end token.'),
+    id: integer('Token id.'),
+    text: text("The vocabulary's text of the token."),
+    logprob: number('Natural-log probability under the policy that sampled it.'),
+    entropy: number('Entropy (nats) of the distribution it was sampled from.'),
+    advantage: number('Advantage of the base optimiser.'),
+    multiplier: number('exp(ρ/T_s) where the token was shaped (PEARL eq. 6), else 1.'),
+    shaped: number('advantage · multiplier: what the loss uses.'),
+  } satisfies Record<keyof AdvantageLine, object>,
+  required: [
+    'update',
+    'task',
+    'trajectory',
+    'parent',
+    'branchTurn',
+    'reward',
+    'turn',
+    'token',
+    'id',
+    'text',
+    'logprob',
+    'entropy',
+    'advantage',
+    'multiplier',
+    'shaped',
+  ],
+} as const;
+
 const real = v.pipe(v.number(), v.finite());
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0));
 

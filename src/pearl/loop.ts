@@ -10,7 +10,7 @@ import { type PearlRun, phase, secondsKey, streamOf, updateKey } from './run.ts'
 import { requirePrompts } from './schedule.ts';
 import { checkpoint, evaluate } from './scores.ts';
 import type { PearlSettings } from './settings.ts';
-import type { Banks, ClusterSnapshot, MistakePoint, PolicyCheckpoint, UpdateRecord, UpdateUnit } from './types.ts';
+import type { Banks, ClusterSnapshot, MistakePoint, PearlEvent, PolicyCheckpoint, UpdateRecord, UpdateUnit } from './types.ts';
 import { learn } from './update.ts';
 
 export type { PearlRun } from './run.ts';
@@ -49,7 +49,8 @@ export async function runPearl(run: PearlRun): Promise<PearlOutcome> {
     const unit = await journal.once<UpdateUnit>(updateKey(update), () => Promise.reject(new Error(`${updateKey(update)} is missing`)));
     const groups = await promptGroups(run, learner, update);
     const trajectories = groups.flatMap((group) => group.trajectories);
-    await learn(trainer, { trajectories, ...unit }, settings.loss, streamOf(run, update).split('minibatches'));
+    const again = await learn(trainer, { trajectories, ...unit }, settings.loss, streamOf(run, update).split('minibatches'));
+    if (again.gradientNorm !== unit.record.gradientNorm) emit(resumedElsewhere(update, unit.record.gradientNorm, again.gradientNorm));
   });
   emit({
     type: 'pearl-started',
@@ -72,7 +73,8 @@ export async function runPearl(run: PearlRun): Promise<PearlOutcome> {
     const done = await oneUpdate(run, learner, update, state);
     state = done.state;
     const score = isEvaluated(update, settings) ? await evaluate(run, learner, 'during', update, 'val') : undefined;
-    const record = score ? { ...done.record, evaluation: score } : done.record;
+    const { seconds } = done.record;
+    const record = score ? { ...done.record, evaluation: score, seconds: { ...seconds, evaluation: score.seconds } } : done.record;
     records.push(record);
     if (done.snapshot) snapshots.push(done.snapshot);
     emit({ type: 'update', record, replayed: done.replayed });
@@ -83,6 +85,15 @@ export async function runPearl(run: PearlRun): Promise<PearlOutcome> {
   emit({ type: 'pearl-finished', initial, final, stopped });
   signal.throwIfAborted();
   return { initial, final, updates: records, snapshots, banks: state.banks, stopped };
+}
+
+/** The same backend gives the same bits; another one, or another version of the program, need not. */
+function resumedElsewhere(update: number, before: number, now: number): PearlEvent {
+  return {
+    type: 'notice',
+    code: 'resume-differs',
+    message: `Update ${update} was learned again with a gradient norm of ${now}, which was ${before} the first time: this machine computes a little differently, so the run goes on from weights that are not the same to the bit.`,
+  };
 }
 
 async function askedToStop({ journal, control, signal }: PearlRun, update: number): Promise<boolean> {

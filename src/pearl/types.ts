@@ -179,6 +179,7 @@ export interface PolicyScore {
   readonly byType: Readonly<Record<string, { readonly n: number; readonly success: number }>>;
   /** Mean sampled tokens of a rollout. */
   readonly responseLength: number;
+  readonly seconds: number;
 }
 
 /** Figures of one update (§4.4). Shares are fractions; losses and norms are those of the update's mean step. */
@@ -252,7 +253,7 @@ export interface PolicyCheckpoint {
   readonly scores: Partial<Record<Split, PolicyScore>>;
 }
 
-/** A line of the advantages' export (JSON Lines, one token a line). */
+/** A line of the advantages' export (JSON Lines, one token a line); `ADVANTAGE_SCHEMA` is its JSON Schema. */
 export interface AdvantageLine {
   readonly update: number;
   readonly task: string;

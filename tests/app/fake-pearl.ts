@@ -53,7 +53,7 @@ export function fakePearl({ seed, settings, val, test, ballast = 0 }: FakePearl)
   const score = (split: Split, update: number): PolicyScore => {
     const n = split === 'val' ? val : test;
     const success = Math.round(n * skill(update, settings.updates, random));
-    return { split, update, n, success, rate: success / n, wilson: wilsonInterval(success, n), byType: {}, responseLength: 21 };
+    return { split, update, n, success, rate: success / n, wilson: wilsonInterval(success, n), byType: {}, responseLength: 21, seconds: 0 };
   };
   const checkpoint = (which: 'initial' | 'final', update: number): PolicyCheckpoint => {
     const scores: Partial<Record<Split, PolicyScore>> = {};

@@ -1,14 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Journal, MemoryJournal } from '../../../src/core/journal.ts';
 import { Random } from '../../../src/core/random.ts';
-import { advantageExport, trainedWeights } from '../../../src/pearl/export.ts';
+import { ADVANTAGE_SCHEMA, advantageExport, trainedWeights } from '../../../src/pearl/export.ts';
 import { type PearlOutcome, type PearlRun, runPearl } from '../../../src/pearl/loop.ts';
-import type { PearlEvent, Trajectory, UpdateRecord } from '../../../src/pearl/types.ts';
+import type { PearlEvent, PolicyScore, Trajectory, UpdateRecord, UpdateUnit } from '../../../src/pearl/types.ts';
 import { toyPolicy, toyRun, toyTask } from './toy.ts';
 
 const weightsOf = async (journal: Journal): Promise<Float32Array> => (await trainedWeights(journal))!.parameters;
 /** Everything but wall time. */
-const timeless = (records: readonly UpdateRecord[]) => records.map(({ seconds: _, ...record }) => record);
+const timeless = (records: readonly UpdateRecord[]) =>
+  records.map(({ seconds: _, evaluation, ...record }) => ({ ...record, ...(evaluation ? { evaluation: untimed(evaluation) } : {}) }));
+const untimed = ({ seconds: _, ...score }: PolicyScore) => score;
 
 interface Finished {
   readonly outcome: PearlOutcome;
@@ -22,6 +24,12 @@ async function finish(own: object = {}, changes: Partial<PearlRun> = {}): Promis
   const run = toyRun({ journal, ...changes }, own);
   const outcome = await runPearl(run);
   return { outcome, journal, events: run.events, weights: await weightsOf(journal) };
+}
+
+/** Lets some updates begin, then asks the run to finish. */
+function stopAfter(updates: number): PearlRun['control'] {
+  let asked = 0;
+  return { checkpoint: async () => (++asked > updates ? 'finish' : 'continue') };
 }
 
 let whole: Finished;
@@ -94,8 +102,7 @@ describe('the loop', () => {
 
   it('stops early on request, and stays stopped there', async () => {
     const journal = new MemoryJournal();
-    let asked = 0;
-    const run = toyRun({ journal, control: { checkpoint: async () => (++asked > 2 ? 'finish' : 'continue') } });
+    const run = toyRun({ journal, control: stopAfter(2) });
     const outcome = await runPearl(run);
     expect([outcome.stopped, outcome.updates.length, outcome.final.update]).toEqual([true, 2, 2]);
     expect((await runPearl(toyRun({ journal }))).updates).toHaveLength(2);
@@ -131,6 +138,7 @@ describe('the loop', () => {
       expect(advantage).toBeLessThan(0);
       expect(value).toBeCloseTo((advantage as number) * (multiplier as number), 12);
     }
+    for (const line of lines) expect(Object.keys(line).sort()).toEqual([...ADVANTAGE_SCHEMA.required].sort());
     expect(lines[0]).toMatchObject({ update: 1, turn: 0, token: 0, parent: null, branchTurn: null, multiplier: 1 });
   });
 });
@@ -143,7 +151,7 @@ describe('PEARL and ARPO', () => {
     const pearl = await finish({ updates: before });
     const arpo = await finish({ updates: before, optimiser: 'arpo' });
     expect(arpo.weights).toEqual(pearl.weights);
-    expect(arpo.outcome.final.scores).toEqual(pearl.outcome.final.scores);
+    expect(untimed(arpo.outcome.final.scores.val!)).toEqual(untimed(pearl.outcome.final.scores.val!));
     expect((await finish({ updates: first, optimiser: 'arpo' })).weights).not.toEqual((await finish({ updates: first })).weights);
   });
 });
@@ -233,13 +241,27 @@ describe('a run killed at any moment', () => {
     expect(kills).toBeGreaterThanOrEqual(20);
   }, 120_000);
 
+  it('is told when the machine it resumes on computes differently', async () => {
+    const journal = new MemoryJournal();
+    await runPearl(toyRun({ journal, control: stopAfter(1) }, { checkpointEvery: 100 }));
+    const kept = new MemoryJournal();
+    for (const key of journal.keys().filter((name) => name.startsWith('update') || name.startsWith('score 0'))) {
+      await kept.put(key, await journal.peek(key));
+    }
+    const unit = (await kept.peek<UpdateUnit>('update 1'))!;
+    await kept.put('update 1', { ...unit, record: { ...unit.record, gradientNorm: 2 * unit.record.gradientNorm } });
+    const run = toyRun({ journal: kept }, { updates: 2 });
+    await runPearl(run);
+    expect(run.events.filter(({ type }) => type === 'notice')).toMatchObject([{ code: 'resume-differs' }]);
+  });
+
   it('does so too when trajectories are not kept, and with the MEDS-style memory', async () => {
     for (const own of [{}, { optimiser: 'meds' }]) {
       const plain = await finish(own, { keepRollouts: false });
       for (const seed of [1, 2]) {
         const resumed = await killedAnd(seed, own, { keepRollouts: false });
         expect(resumed.weights).toEqual(plain.weights);
-        expect(resumed.outcome.final.scores).toEqual(plain.outcome.final.scores);
+        expect(untimed(resumed.outcome.final.scores.val!)).toEqual(untimed(plain.outcome.final.scores.val!));
       }
       expect(plain.journal.keys().some((key) => key.includes('/forest/'))).toBe(false);
     }
